@@ -36,7 +36,7 @@ final class ArchiveTraining {
     Files.writeString(
         Path.of("pipeline.yaml"),
         "stages: {one: {config: %s}, two: {config: %s, after: [one]}}\n".formatted(CONFIG, CONFIG));
-    // What a submit asks of the cluster: a partition and its node.
+    // A submit asks the cluster for this: a partition and its node.
     print("scontrol", "PartitionName=p Default=YES MaxTime=UNLIMITED DefMemPerCPU=1000");
     print(
         "sinfo", String.join(SqueueText.DELIMITER, "p", "n1", "2", "8000", "gpu:h100:1", "1:1:2"));

@@ -17,7 +17,7 @@ public record Advice(Kind kind, List<String> command, String text) {
   public enum Kind {
     /** Information. It needs no action. */
     NOTE,
-    /** A sentence that says what the user can do, or what the command has left as it was. */
+    /** A sentence that says what the user can do, or what the command has left unchanged. */
     STEP,
     /** A complete command. */
     COMMAND,

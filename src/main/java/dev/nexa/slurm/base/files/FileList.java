@@ -102,7 +102,7 @@ public record FileList(long count, String digest, SortedMap<String, String> file
     try {
       add(folder, depth, matcher(pattern), without, found);
     } catch (PatternSyntaxException noPattern) {
-      // Nor can the stage find a file by it.
+      // The stage cannot find a file by it, either.
     }
   }
 

@@ -42,7 +42,7 @@ public final class JsonObject {
     return this;
   }
 
-  /** Adds or replaces all members of another object, and returns this one. */
+  /** Adds or replaces all members of another object, and returns this object. */
   public JsonObject with(JsonObject more) {
     members.putAll(more.members);
     return this;

@@ -107,7 +107,7 @@ public record Headway(
     return "[" + "=".repeat(full) + " ".repeat(width - full) + "]";
   }
 
-  /** Returns what is done of what; the amount that decides comes last. */
+  /** Returns each done amount and its total; the amount that decides comes last. */
   private List<String> counts() {
     List<String> counts = new ArrayList<>();
     if (!phase.items().isEmpty()) {

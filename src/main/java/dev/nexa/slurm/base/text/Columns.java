@@ -163,7 +163,7 @@ public final class Columns<R> {
     return with(name, Unit.STATE, value);
   }
 
-  /** Adds a column of sentences. Tables show no {@code -} for an empty one. */
+  /** Adds a column of sentences. Tables show no {@code -} for an empty sentence. */
   public Columns<R> note(String name, Function<R, @Nullable Object> value) {
     return with(name, Unit.NOTE, value);
   }

@@ -75,7 +75,7 @@ public final class DumpFile {
         : Files.newInputStream(file);
   }
 
-  /** Skips U+FEFF, with which some editors begin a UTF-8 file. */
+  /** Skips U+FEFF, which some editors write at the start of a UTF-8 file. */
   private static void skipByteOrderMark(InputStream in) throws IOException {
     in.mark(3);
     if (in.read() != 0xEF || in.read() != 0xBB || in.read() != 0xBF) {

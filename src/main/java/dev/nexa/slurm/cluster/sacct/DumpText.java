@@ -126,7 +126,7 @@ public final class DumpText extends OutputStream {
     }
   }
 
-  /** Returns the text between two columns; null if the header tells it. */
+  /** Returns the text between two columns; null if the header shows it. */
   public @Nullable String delimiter() {
     return delimiter;
   }

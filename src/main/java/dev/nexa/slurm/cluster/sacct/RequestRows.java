@@ -63,7 +63,7 @@ public final class RequestRows implements RowReader {
         .toList();
   }
 
-  /** Returns whether the rows tell the time limit. */
+  /** Returns whether the rows have the time limit. */
   public boolean hasLimits() {
     return columns != null && columns.has(SacctField.TIMELIMITRAW);
   }

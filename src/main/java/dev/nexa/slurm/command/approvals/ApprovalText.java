@@ -100,7 +100,7 @@ public final class ApprovalText {
     return text.toString();
   }
 
-  /** Returns lines about a valid approval because of which nothing more was signed. */
+  /** Returns lines about a valid approval that made another signature needless. */
   static String already(ShowApprovals.Row row) {
     Approval approval = row.file().orElseThrow().approval();
     int left = approval.uses() - ApprovalUseLog.taken(row.uses());

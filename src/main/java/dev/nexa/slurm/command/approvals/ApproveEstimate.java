@@ -101,7 +101,7 @@ public final class ApproveEstimate {
   /** A line for the approver, such as {@code project} and its name. */
   public record Fact(String word, String value) {}
 
-  /** What became of the call. */
+  /** The result of the call. */
   public sealed interface Outcome permits Signed, AlreadyApproved, NotSigned {}
 
   /**

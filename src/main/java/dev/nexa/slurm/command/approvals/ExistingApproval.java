@@ -18,8 +18,8 @@ final class ExistingApproval {
   private ExistingApproval() {}
 
   /**
-   * What an approver wants to allow. An empty value is one that the approver did not type: any
-   * valid approval will do.
+   * The permission that an approver wants to give. If a value is empty, the approver did not type
+   * it: any valid approval will do.
    *
    * @param expires the time until which the approval must be valid
    * @param uses the runs that must still be allowed
@@ -49,7 +49,7 @@ final class ExistingApproval {
         && wanted.expires().map(until -> lasts(approval.expires(), until, now)).orElse(true);
   }
 
-  /** The same command typed a little later means the same approval: a tenth may be over. */
+  /** A command repeated a little later means the same approval: a tenth of the time may be over. */
   private static boolean lasts(Instant expires, Instant wanted, Instant now) {
     return !expires.isBefore(wanted.minus(Duration.between(now, wanted).dividedBy(10)));
   }

@@ -132,7 +132,7 @@ public final class PolicyCommand extends CommandGroup {
       Path written = Path.of(file).toAbsolutePath().normalize();
       boolean replaced = Files.exists(written);
       install.write(rendered, Path.of(file), command());
-      // Whether slurmctld, or a script of the site there, can load the file as it lies.
+      // Whether slurmctld, or a script of the site there, can load the file from its place.
       boolean inPlace =
           written.startsWith(Path.of(USUAL_FILE).getParent())
               || Files.exists(written.resolveSibling("slurm.conf"));

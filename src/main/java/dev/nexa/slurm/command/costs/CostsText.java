@@ -305,9 +305,9 @@ public final class CostsText {
   }
 
   /**
-   * Returns the cost as the ledger has it; {@code <0.01} for one run of which amounts were rounded
-   * to 0. The ledger has no exact amounts: each of them was half a unit at most. The cost file of a
-   * listed run has them. {@link #roundedAway} counts them below the sum of several runs.
+   * Returns the cost in the ledger; {@code <0.01} for one run with amounts that were rounded to 0.
+   * The ledger has no exact amounts: each rounded amount was half a unit at most. The cost file of
+   * a listed run has them. {@link #roundedAway} counts them below the sum of several runs.
    */
   private static String cost(
       Group group, CostSummary summary, BiFunction<String, Money, BigDecimal> unrounded) {

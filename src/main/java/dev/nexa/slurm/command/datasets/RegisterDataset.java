@@ -53,7 +53,7 @@ record RegisterDataset(Datasets datasets, Progress progress, Consumer<String> no
   private static final int THREADS = 4;
 
   /**
-   * What a person says of a dataset.
+   * The facts that a person gives about a dataset.
    *
    * @param name its name; empty for the name of its file or folder
    * @param version the version; empty for the next one

@@ -35,7 +35,7 @@ import java.util.function.Supplier;
  * All else goes to stderr.
  */
 record AsSbatch(Subcommand command, ConfigOptions config, AfterSubmit after) {
-  /** Options to which sbatch itself answers. */
+  /** Options that sbatch itself answers. */
   private static final List<String> ANSWERED = List.of("--version", "--help", "--usage");
 
   /**

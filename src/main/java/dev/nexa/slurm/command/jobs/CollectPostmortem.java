@@ -37,13 +37,12 @@ import java.util.zip.GZIPOutputStream;
 /**
  * Implements {@code postmortem}: all that is known of a run, without secrets.
  *
- * <p>Only the paths are in memory, and one file at a time, of which at most the last 10 MB are
- * read.
+ * <p>Memory holds only the paths and one file at a time. At most the last 10 MB of a file are read.
  */
 final class CollectPostmortem {
   private static final String API_KEY = "api_key";
 
-  /** What the archive holds, by its names: files' paths, and texts. */
+  /** The entries of the archive by name: files' paths, and texts. */
   private final Map<String, Object> entries = new TreeMap<>();
 
   private final List<String> left = new ArrayList<>();
@@ -118,7 +117,7 @@ final class CollectPostmortem {
     }
   }
 
-  /** Adds the config's file as it is now; what ran is in plan.json. */
+  /** Adds the config's current file; what ran is in plan.json. */
   private void config(Context context, RunFolder run, List<String> problems) {
     try {
       Path typed = context.root().resolve(run.shownPlan().config());

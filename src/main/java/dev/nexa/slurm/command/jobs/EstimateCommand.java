@@ -178,7 +178,7 @@ public final class EstimateCommand extends Subcommand {
   /** Returns a config's path, or a run as {@link RunLookup} finds it, as a side of a difference. */
   private static Side side(Context context, Prepared.Request request) {
     String name = request.config();
-    // A config is a file; what is no file and has no dot or slash can only be a run.
+    // A config is a file. A name without a file, a dot or a slash can only be a run.
     if (!name.matches(".*[./].*") && !Files.exists(Path.of(name))) {
       RunFolder folder = new RunLookup(context.workspace()).find(name).run();
       ProvenFiles files = ProvenFiles.of(folder);

@@ -107,7 +107,7 @@ public final class EstimateText {
         : "Later attempts grow, " + String.join(", ", grown) + "; the price counts that.\n";
   }
 
-  /** Returns what the run's model predicts: memory and GPU-hours; empty if nothing is known. */
+  /** Returns what the run's model predicts: memory and GPU-hours; empty without a prediction. */
   static String model(Optional<MemoryFit> memory, Optional<AnalyticEstimate> analytic) {
     StringBuilder text = new StringBuilder();
     if (analytic.isPresent()) {

@@ -67,8 +67,7 @@ record WatchRuns(Context context, LiveReader reader, Duration interval)
   }
 
   /**
-   * Prints a block for each change until nothing is unfinished, or until nothing unfinished can
-   * start.
+   * Prints a block for each change until everything has ended, or until the rest cannot start.
    *
    * @return the exit status
    */

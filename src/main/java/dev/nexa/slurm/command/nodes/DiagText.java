@@ -7,7 +7,7 @@ import dev.nexa.slurm.records.diagnostics.Diagnosis;
 import dev.nexa.slurm.records.diagnostics.NodeCheck;
 import java.util.List;
 
-/** What {@code diag} prints of checks. Pure. */
+/** The output of {@code diag} about checks. Pure. */
 final class DiagText {
   private static final Columns<NodeCheck> COLUMNS =
       new Columns<NodeCheck>()

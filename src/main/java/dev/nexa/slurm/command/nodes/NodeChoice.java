@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The nodes that {@code diag} checks, in parts of like nodes, each of which is one job. Pure.
+ * The nodes that {@code diag} checks, in parts of like nodes. Each part is one job. Pure.
  *
  * @param parts lists of nodes of one partition and with the same GPUs; 100 at most in each
  * @param leftOut the nodes of a partition that are not idle, each with its state
@@ -48,7 +48,7 @@ record NodeChoice(List<List<SlurmNode>> parts, List<String> leftOut) {
   }
 
   /**
-   * Chooses nodes by name, whatever they do.
+   * Chooses nodes by name, in any state.
    *
    * @param list in Slurm's notation
    * @param partition whose jobs can have the nodes; if empty, the first that has them all, the

@@ -140,7 +140,7 @@ final class RunPipelineCommand extends Subcommand {
   private static String interrupted(
       Context context, Interruption interruption, Optional<String> begun) {
     try {
-      // First of all, no further stage is submitted.
+      // This comes first: no further stage is submitted.
       interruption.interrupt();
       return interrupted(context.workspace(), begun);
     } catch (RuntimeException unreadable) {

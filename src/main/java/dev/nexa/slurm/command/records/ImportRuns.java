@@ -52,8 +52,8 @@ public final class ImportRuns {
   private static final Duration ATTEMPTS = Duration.ofDays(60);
 
   /**
-   * How long after its end a job is imported. slurmctld reports a start up to 5 s late (observed
-   * with Slurm 22.05), so the first task of an array may have an end in accounting before the
+   * A job is imported so long after its end. slurmctld reports a start up to 5 s late (observed
+   * with Slurm 22.05). So the first task of an array may have an end in accounting before the
    * others have a row.
    */
   private static final Duration REPORTED = Duration.ofMinutes(1);
@@ -212,7 +212,7 @@ public final class ImportRuns {
                     "try again when that has ended; nothing is imported twice"));
   }
 
-  /** Reads accounting in windows. A job belongs to the window in which it ended. */
+  /** Reads accounting in windows. A job belongs to the window of its end. */
   private void windows(
       SlurmScheduler slurm, Adoption adoption, Asked asked, Optional<FileLock> lock) {
     long seconds = Duration.between(asked.since(), asked.until()).toSeconds();
@@ -279,7 +279,7 @@ public final class ImportRuns {
   /**
    * Returns whether accounting is complete for an ended row.
    *
-   * <p>slurmctld reports an end at once, so slurmdbd (22.05) first stores a short job without a
+   * <p>slurmctld reports an end at once. So slurmdbd (22.05) first stores a short job without a
    * partition and an array, under the name "allocation". If slurmctld dies before it reports the
    * start, the row stays so.
    */

@@ -59,7 +59,7 @@ final class LookAtJobs {
       for (Instant from = since; from.isBefore(until); from = from.plus(PART)) {
         Instant to = Collections.min(List.of(from.plus(PART), until));
         boolean newest = to.equals(until);
-        // Slurm counts whole seconds: a job that ended in this one has ended.
+        // Slurm counts whole seconds: a job that ended in this second has ended.
         Consumer<JobUsage> jobs = in(from, newest ? to.plusSeconds(1) : to, newest);
         JobUsages usages = new JobUsages(problems, ROWS, jobs);
         try (DumpText reader = DumpText.ofSacct(usages, problems)) {

@@ -139,7 +139,7 @@ public final class LookCommand extends Subcommand {
     return me.equals("root") || dump.file().isPresent() ? "" : me;
   }
 
-  /** Returns the file of the page: a new one, or a regular file that is not the one we read. */
+  /** Returns the file of the page: a new file, or a regular file that is not our input. */
   private Optional<Path> page() {
     Optional<Path> page = value(html).map(name -> Path.of(name).toAbsolutePath().normalize());
     if (page.isEmpty()) {

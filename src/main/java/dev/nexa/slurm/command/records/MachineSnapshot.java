@@ -21,7 +21,7 @@ record MachineSnapshot(Context context) {
 
   private static final Pattern PATH = Pattern.compile("mapped\\..*\\.path");
 
-  /** What a container has of its own. */
+  /** Values that a container has of its own. */
   private static final Pattern INSIDE =
       Pattern.compile("(mapped|disagrees|torch|python|package)\\..*");
 
@@ -30,7 +30,7 @@ record MachineSnapshot(Context context) {
     return take(List.of());
   }
 
-  /** Returns what this machine now has of what the run used: the same Python, folders and files. */
+  /** Returns this machine's values for what the run used: the same Python, folders and files. */
   Snapshot like(Snapshot run) {
     Map<String, String> facts = run.facts();
     List<String> places = new ArrayList<>();

@@ -53,7 +53,7 @@ record PrometheusFigures(
   private static final String OTHERS = "(others)";
 
   /**
-   * What a project cost.
+   * The cost of a project.
    *
    * @param project its name; {@code (none)} for runs without a project
    */

@@ -20,7 +20,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * What an unfinished run does now, for {@code runs show}: its records are as old as the last pass.
+ * The current state of an unfinished run, for {@code runs show}: its records are as old as the last
+ * pass.
  *
  * @param row the row of {@code status}; empty if the run is finished, or if the scheduler did not
  *     answer quickly

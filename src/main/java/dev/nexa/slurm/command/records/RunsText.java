@@ -113,7 +113,7 @@ public final class RunsText {
     return line("why", sentence) + line("", "nexa-slurm why " + run);
   }
 
-  /** Returns the line that says who approved the run, when, and up to which cost. */
+  /** Returns the line that says who approved the run, when, and the highest approved cost. */
   static String approval(Approval approval) {
     String created = PlainTime.utc(approval.created());
     return line(

@@ -76,7 +76,7 @@ public final class ShowUsage {
     check(file);
   }
 
-  /** Checks that the file has jobs, and the columns by which jobs are selected. */
+  /** Checks that the file has jobs, and the columns that select jobs. */
   private void check(Path file) {
     int[] counts = new int[3];
     usages.each(

@@ -375,7 +375,7 @@ record DeployRelease(DeployPlace place, Consumer<String> notes) {
     return unusable.code().error(String.valueOf(unusable.getMessage()), advice);
   }
 
-  /** Returns the releases before the one in production that nobody has rolled back. */
+  /** Returns the releases that were in production earlier and were not rolled back. */
   private static Stream<String> earlier(List<HistoryLine> lines, Optional<String> now) {
     Set<String> rolledBack = Production.rolledBack(lines);
     return Production.deployed(lines).stream()
@@ -420,7 +420,7 @@ record DeployRelease(DeployPlace place, Consumer<String> notes) {
                         + " `nexa-slurm release rollback NAME`")));
   }
 
-  /** A mistyped name gets the nearest release to which a rollback can lead. */
+  /** For a mistyped name, names the nearest release that a rollback can lead to. */
   private void requireRelease(String typed, List<String> deployed) {
     Optional<String> nearest = Nearest.to(typed, deployed);
     boolean exists =

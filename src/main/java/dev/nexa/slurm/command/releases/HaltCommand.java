@@ -349,7 +349,7 @@ public final class HaltCommand extends Subcommand {
       List<Halts.Judged> lifted = new ArrayList<>();
       for (int i = 0; i < tiers.size(); i++) {
         if (found.get(i).inForce()) {
-          // The tiers have the same file, so that one signature lifts all of them.
+          // The tiers have the same file, so one signature lifts the halt on all of them.
           LiftedHalt lift =
               signed.computeIfAbsent(
                   tiers.get(i).digest(halt.halt()), digest -> signed(halt, digest, signer));

@@ -6,7 +6,7 @@ import dev.nexa.slurm.run.start.ChosenTiers;
 import dev.nexa.slurm.storage.releases.ReleaseFolder;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** What the commands about packaged releases share: the durable tier that holds them. */
+/** A command about packaged releases, with the durable tier that holds them. */
 abstract class OfTier extends Subcommand {
   private final OptionSpec cluster = DeployCommand.cluster(this);
 

@@ -123,7 +123,7 @@ final class VerifyCommand extends OfTier {
     return ExitCode.OK.status();
   }
 
-  /** A folder here is meant only if it can be verified; else the word is a release's name. */
+  /** The word names a folder here only if that can be verified; else it is a release's name. */
   private static boolean isFolder(Path path, boolean oms) {
     return Files.isDirectory(path) && (oms || Files.exists(path.resolve(ReleaseFolder.DOCUMENT)));
   }

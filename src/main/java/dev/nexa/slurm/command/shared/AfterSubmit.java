@@ -72,7 +72,7 @@ public final class AfterSubmit {
 
   /**
    * Submits a run and prints its result. If a signal ends the process before that, prints what is
-   * known of the run, and lets the next pass of reconcile end a run whose job is not known.
+   * known of the run. The next pass of reconcile then ends a run whose job is not known.
    *
    * @return the submitted run
    */
@@ -86,7 +86,7 @@ public final class AfterSubmit {
             Submitted submitted = submit.get();
             print.accept(submitted);
             if (command.out().checkError()) {
-              // Main says why. Without this line, nothing would tell that there is a job.
+              // Main says why. Without this line, the user would not know that there is a job.
               command.err().println(command.advised(unwritten(submitted)));
             }
             return submitted;

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Words that people type by habit, because another program has a command or an option of that name,
- * and what does it here.
+ * and what to type here.
  *
  * <p>A command that ends or changes something is named in a sentence, never as a command that can
- * be run as it is.
+ * be run unchanged.
  */
 final class FamiliarWords {
   /**

@@ -192,8 +192,8 @@ record FromScript(
   }
 
   /**
-   * Returns what starts a script whose first line names a Python of its own: one process is started
-   * by that Python, several need torchrun of an environment.
+   * Returns what starts a script whose first line names a Python of its own. That Python starts one
+   * process; several need torchrun of an environment.
    */
   private ScriptConfig.Start ownPython(String python, Map<String, String> shape) {
     if (ScriptConfig.isAlone(shape)) {
@@ -213,7 +213,7 @@ record FromScript(
         + ".yaml";
   }
 
-  /** Returns the values of a config that is kept: those of all options, and the cluster. */
+  /** Returns the values of a config that is kept: of all options, and of the cluster. */
   private Map<String, String> keptValues(
       Prepared.Request request, Map<String, String> all, Map<String, String> shape) {
     Map<String, String> values = keys(all);
@@ -271,8 +271,8 @@ record FromScript(
   }
 
   /**
-   * Returns the lines of shell that give a script the variables that sbatch gives it: those of
-   * options that only our job script has would reach its own srun.
+   * Returns the lines of shell that give a script the variables that sbatch gives it. Without them,
+   * variables of options that only our job script has would reach the script's srun.
    */
   private List<String> before(SbatchHeader header, Map<String, String> all) {
     List<String> before = new ArrayList<>();
@@ -296,8 +296,8 @@ record FromScript(
   }
 
   /**
-   * Returns the keys that let the script find what it finds when it is typed by hand: it starts in
-   * this folder, as with sbatch, and Python finds the modules beside it.
+   * Returns the keys that let the script find the same files as when it is typed by hand. It starts
+   * in this folder, as with sbatch, and Python finds the modules beside it.
    */
   private static Map<String, String> where(ConfigSource.Found found, ScriptConfig.Start start) {
     if (found.path().isEmpty()) {

@@ -41,7 +41,7 @@ public final class S3Options {
   }
 
   /**
-   * Returns the address that was typed, else that of the environment, else that of the profile.
+   * Returns the address that was typed, else the environment's, else the profile's.
    *
    * @param typed the address that was typed
    * @param threads how many requests run at once

@@ -267,7 +267,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   }
 
   /**
-   * Returns the workspace; without one, this folder, in which a run on this machine can be made.
+   * Returns the workspace; without one, this folder, where a run on this machine can be made.
    *
    * @throws dev.nexa.slurm.base.error.NexaException if there is no workspace and other users can
    *     put files into this folder
@@ -293,12 +293,12 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     return Files.exists(ConfigReader.ADMIN_POLICY) ? context() : existing();
   }
 
-  /** Returns the user's variables, or those of the job that runs the command. */
+  /** Returns the user's variables, or the variables of the job that runs the command. */
   public final Map<String, String> environment() {
     return RootCommand.of(spec).environment();
   }
 
-  /** Returns a text in which each command of ours has the {@code --workspace} that was typed. */
+  /** Returns a text with the typed {@code --workspace} in each command of ours. */
   public final String advised(String text) {
     return RootCommand.of(spec).advised(text);
   }
@@ -360,7 +360,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     out().println(line);
   }
 
-  /** Prints text on stdout as it is. */
+  /** Prints text on stdout unchanged. */
   public final void print(String text) {
     out().print(text);
   }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Words and options that people type by habit in the commands that add runs up, and what does it
+ * Words and options that people type by habit in the commands that add runs up, and what to type
  * here.
  */
 final class SumWords {
@@ -84,8 +84,8 @@ final class SumWords {
   }
 
   /**
-   * Returns the one {@code --where} for the typed options with a first or a last day; empty without
-   * such options.
+   * Returns a single {@code --where} for the typed options with a first or a last day; empty
+   * without such options.
    */
   static Optional<Advice> period(List<String> args) {
     List<String> terms = new ArrayList<>();

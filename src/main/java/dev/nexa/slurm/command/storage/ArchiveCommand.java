@@ -355,7 +355,7 @@ public final class ArchiveCommand extends Subcommand {
     return ArchiveFile.require(workspace, new RunLookup(workspace).find(run).run().id());
   }
 
-  /** Returns the members with which the document about an archive begins. */
+  /** Returns the first members of the document about an archive. */
   private static JsonObject document(ArchiveFile archive) {
     return JsonObject.ofVersion(1)
         .with("run_id", archive.run().value())

@@ -23,7 +23,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** What {@code archive} prints. */
+/** The output of {@code archive}. */
 final class ArchiveText {
   private static final Columns<WholeRun> ARCHIVES =
       new Columns<WholeRun>()
@@ -120,7 +120,7 @@ final class ArchiveText {
         .formatted(runs(goes.size()), Memory.plain(bytes(goes)), Span.text(grace));
   }
 
-  /** Returns what became of a run. */
+  /** Returns the result for a run. */
   static String done(Archived one, Duration grace) {
     StringBuilder text = new StringBuilder();
     if (one.archive().isPresent()) {

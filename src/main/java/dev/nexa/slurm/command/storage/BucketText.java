@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What {@code cleanup --s3} prints. */
+/** The output of {@code cleanup --s3}. */
 record BucketText(S3Place place) {
   private static final Columns<Piece> REMOVES =
       new Columns<Piece>()
@@ -91,7 +91,7 @@ record BucketText(S3Place place) {
     return String.join(" and ", parts) + " (" + Memory.plain(bytes) + ")";
   }
 
-  /** Returns what came of it. */
+  /** Returns the result of the cleanup. */
   static String done(Done done, Path journal) {
     StringBuilder text = new StringBuilder();
     if (!done.removed().isEmpty()) {

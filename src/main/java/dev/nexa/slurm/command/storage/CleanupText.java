@@ -106,7 +106,7 @@ final class CleanupText {
     return Plural.of(count, "path");
   }
 
-  /** Returns what came of it. */
+  /** Returns the result of the cleanup. */
   static String done(Done done, Settings settings) {
     StringBuilder text = new StringBuilder();
     if (!done.deleted().isEmpty()) {

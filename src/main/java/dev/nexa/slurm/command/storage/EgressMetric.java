@@ -11,7 +11,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** What a push adds to its task's metrics: {@code egress_bytes}, for which its run is charged. */
+/**
+ * The metric {@code egress_bytes}, which a push adds to its task's metrics. The run is charged for
+ * it.
+ */
 final class EgressMetric {
   private static final String KEY = "egress_bytes";
 
@@ -22,7 +25,7 @@ final class EgressMetric {
    * nothing to add. Other metrics stay.
    *
    * @param environment has {@code NEXA_METRICS} in a job
-   * @param more further metrics, which replace those of the same name
+   * @param more further metrics, which replace metrics of the same name
    * @throws NexaException if the task's metrics are no JSON object; they stay as they are
    */
   static void add(Map<String, String> environment, long bytes, JsonObject more) {

@@ -223,7 +223,7 @@ final class MirrorCommand extends Subcommand {
    */
   record Rsync(String source, String target, boolean delete, List<String> excludes) {
     /**
-     * What rsync said at its end.
+     * The numbers that rsync printed at its end.
      *
      * @param files regular files at the source
      * @param copied files that were copied, or would be

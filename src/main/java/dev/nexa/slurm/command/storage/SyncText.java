@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What {@code sync} prints, for people and as JSON. */
+/** The output of {@code sync}, for people and as JSON. */
 record SyncText(Path folder, S3Place s3, Direction direction) {
   private static final int SHOWN = 20;
   private static final int IN_JSON = 10_000;
@@ -223,7 +223,7 @@ record SyncText(Path folder, S3Place s3, Direction direction) {
         : metrics;
   }
 
-  /** Returns what came of a plan. */
+  /** Returns the results of a plan. */
   static JsonObject result(SyncReport report) {
     return new JsonObject()
         .with("copied", report.count(Outcome.COPIED))

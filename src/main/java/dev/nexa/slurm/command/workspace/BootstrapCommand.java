@@ -55,7 +55,7 @@ public final class BootstrapCommand extends Subcommand {
           out().flush();
         }
       }
-      // One line at the end, of what went wrong.
+      // At the end, one line about what went wrong.
       err().print(new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8));
       err().flush();
       return process.waitFor();

@@ -157,7 +157,7 @@ public final class ExplainCommand extends Subcommand {
     Stream.of(ErrorCode.values()).map(ErrorCode::text).forEach(names::add);
     for (ConfigKey key : ConfigKey.of("")) {
       names.add(key.path());
-      // Of a section, the keys below it.
+      // For a section, the keys below it.
       ConfigKey.of(key.path()).forEach(below -> names.add(below.path()));
     }
     names.addAll(Pages.names());

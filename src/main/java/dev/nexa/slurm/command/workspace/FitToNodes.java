@@ -16,8 +16,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Fits what the starter's files ask for to the partitions of a cluster profile, so that none of
- * them is refused on the cluster that {@code init} has read. Pure.
+ * Fits the starter's files to the partitions of a cluster profile, so that the cluster that {@code
+ * init} has read refuses none of them. Pure.
  */
 final class FitToNodes {
   private static final Pattern ENTRY = Pattern.compile("(?m)^    - (\\{.*\\})$");
@@ -49,8 +49,8 @@ final class FitToNodes {
   }
 
   /**
-   * Returns the values of {@code resources} in which a config must differ to be accepted, if fewer
-   * GPUs will do; empty if no partition can run it.
+   * Returns the values of {@code resources} that a config must change to be accepted, if fewer GPUs
+   * will do; empty if no partition can run it.
    */
   Optional<Map<String, String>> example(String config) {
     return fit(config, true);

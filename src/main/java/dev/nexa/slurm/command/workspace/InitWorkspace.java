@@ -250,7 +250,7 @@ public final class InitWorkspace {
         written, left, profile, cluster, differences, settled, notWritable(name), unpriced, next);
   }
 
-  /** Returns the GPU types of the cluster for which the price book has no price. */
+  /** Returns the GPU types of the cluster that have no price in the price book. */
   private List<String> unpriced(SlurmCluster cluster) {
     SortedSet<String> types = new TreeSet<>();
     cluster.partitions().forEach(partition -> types.addAll(partition.nodes().gpuTypes()));
@@ -281,7 +281,7 @@ public final class InitWorkspace {
     return starter;
   }
 
-  /** Returns in which values a config must differ to run on a cluster; empty if it cannot. */
+  /** Returns the values that a config must change to run on a cluster; empty if it cannot. */
   private Optional<Map<String, String>> example(String cluster, String text) {
     try {
       return new FitToNodes(context.configs().cluster(cluster)).example(text);

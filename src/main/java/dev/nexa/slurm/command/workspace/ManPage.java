@@ -177,7 +177,7 @@ final class ManPage {
   }
 
   /**
-   * Returns text that roff prints as it is: no line of it is a request, and quotes stay straight.
+   * Returns text that roff prints unchanged: no line of it is a request, and quotes stay straight.
    */
   static String escaped(String text) {
     return text.replace("\\", "\\(rs")

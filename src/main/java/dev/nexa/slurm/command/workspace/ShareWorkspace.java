@@ -56,7 +56,7 @@ public final class ShareWorkspace {
   private static final int MEMBERS_SHARE = 03020;
   private static final int WRITTEN_BY_OTHERS = 02;
 
-  /** The parts of a workspace. Everything else in its folder stays as it is. */
+  /** The parts of a workspace. Everything else in its folder stays unchanged. */
   private static final List<String> PARTS =
       List.of(
           ("configs data docs templates plugins estimates code programs pipelines cleanup storage"
@@ -76,7 +76,7 @@ public final class ShareWorkspace {
       Pattern.compile(
           "\\.nexa-local/jobs/.*|runs/[^/]+_[^/]+(/.*)?|pipelines/pipeline_[^/]+(/.*)?");
 
-  /** Folders of the workspace in which members make files. */
+  /** Folders of the workspace where members make files. */
   private static final Map<String, Integer> FOLDERS = folders();
 
   private final Path root;
@@ -146,8 +146,8 @@ public final class ShareWorkspace {
   }
 
   /**
-   * Returns the folders of the workspace's owner whose mode is not what {@link #share} sets, with
-   * that mode. Whether others may read does not count.
+   * Returns the folders of the workspace's owner with another mode than {@link #share} sets, and
+   * the mode that it sets. Whether others may read does not count.
    */
   public static Map<Path, Integer> wrongModes(Workspace workspace) {
     Path root = workspace.root();
@@ -263,8 +263,8 @@ public final class ShareWorkspace {
   }
 
   /**
-   * Returns the mode of a file or folder in which only its owner writes. What was private stays
-   * private, unless it is a record that the others' commands read.
+   * Returns the mode of a file or folder where only its owner writes. A private file or folder
+   * stays private, unless it is a record that the others' commands read.
    */
   private int mode(Path path, PosixFileAttributes attributes) throws IOException {
     int now = (Integer) Files.getAttribute(path, "unix:mode") & 07777;
@@ -335,7 +335,7 @@ public final class ShareWorkspace {
     }
   }
 
-  /** What is done with each file and folder of the workspace. */
+  /** An action on each file and folder of the workspace. */
   private interface Visit {
     void visit(Path path, PosixFileAttributes attributes) throws IOException;
   }

@@ -14,8 +14,8 @@ import java.util.Optional;
  * matter.
  *
  * <p>The first success of a request counts. Without a success, its first failure counts. Memory
- * holds one line and about 40 bytes for each request: the answers are read once to find each
- * request's answer, and then again where they lie, in the order of the requests.
+ * holds one line and about 40 bytes for each request. The answers are read once to find each
+ * request's answer. Then they are read again where they lie, in the order of the requests.
  */
 public final class BatchJoin {
   /** The first answer of a request is a failure. A success may still follow. */
@@ -24,7 +24,7 @@ public final class BatchJoin {
   private static final int OFFSET_BITS = 46;
   private static final long OFFSETS = (1L << OFFSET_BITS) - 1;
 
-  /** Receives what the batch came to: first the ignored answers, then each request in order. */
+  /** Receives the results of the batch: first the ignored answers, then each request in order. */
   public interface Handler {
     /** A request with an answer. */
     void answered(BatchRequest request, BatchAnswer answer);

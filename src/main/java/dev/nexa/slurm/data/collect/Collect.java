@@ -35,7 +35,7 @@ public final class Collect {
   public record Options(boolean keepTruncated, double maxLost) {}
 
   /**
-   * What was written.
+   * Counts of the written output.
    *
    * @param rejected requests with failures only, or with truncated texts that are not kept
    * @param rows one for each text
@@ -121,7 +121,7 @@ public final class Collect {
     }
   }
 
-  /** What is counted while answers arrive. */
+  /** Counts that grow while answers arrive. */
   private static final class Counts {
     private long out;
     private long rejected;

@@ -3,7 +3,7 @@ package dev.nexa.slurm.data.collect;
 import dev.nexa.slurm.base.json.JsonObject;
 
 /**
- * What a batch came to. Each request is answered, failed or missing.
+ * The results of a batch. Each request is answered, failed or missing.
  *
  * @param requests lines of the request files
  * @param answered requests with a success

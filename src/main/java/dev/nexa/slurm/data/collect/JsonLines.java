@@ -90,12 +90,12 @@ public final class JsonLines {
     }
   }
 
-  /** Closes what was only read. If that fails, nothing is lost. */
+  /** Closes a file that was only read. A failure loses no data. */
   public static void close(Closeable read) {
     try {
       read.close();
     } catch (IOException lost) {
-      // What was read is here.
+      // The data was read before.
     }
   }
 

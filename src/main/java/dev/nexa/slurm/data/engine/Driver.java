@@ -42,7 +42,7 @@ final class Driver {
     return Loaded.DRIVER;
   }
 
-  /** Refuses a machine for which our jar has no native library. */
+  /** Refuses a machine if our jar has no native library for it. */
   static void requirePlatform(String system, String architecture) {
     if (!system.equals("Linux") || !ARCHITECTURES.contains(architecture)) {
       throw ErrorCode.DATA_ENGINE_UNUSABLE.error(

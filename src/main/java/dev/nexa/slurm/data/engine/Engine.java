@@ -119,7 +119,7 @@ public final class Engine implements AutoCloseable {
     return rows(sql).stream().map(row -> row.get(0)).toList();
   }
 
-  /** Returns the one number of a query; a NULL is 0. */
+  /** Returns the only number of a query; a NULL is 0. */
   public long number(String sql) {
     String text = rows(sql).get(0).get(0);
     return text.isEmpty() ? 0 : Long.parseLong(text);

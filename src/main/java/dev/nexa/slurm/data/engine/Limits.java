@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * What DuckDB may use. Its memory is native: neither the JVM's heap nor Slurm's limit bounds it.
+ * The limits of DuckDB. Its memory is native: neither the JVM's heap nor Slurm's limit bounds it.
  *
  * @param memoryBytes the most memory
  * @param threads the number of threads

@@ -19,7 +19,7 @@ import java.util.Optional;
 
 /** Decides the rules of a gate. */
 public final class Gate {
-  /** The probability with which the minimum detectable effect is found. */
+  /** The probability of finding the minimum detectable effect. */
   private static final double POWER = 0.8;
 
   private static final MathContext PROBABILITY = new MathContext(2);

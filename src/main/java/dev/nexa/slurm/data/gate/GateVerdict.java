@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** What came of a gate: it passes if each rule does. */
+/** The result of a gate: it passes if each rule does. */
 public record GateVerdict(GateSettings settings, List<RuleVerdict> rules) {
   private static final int NEWEST = 1;
 

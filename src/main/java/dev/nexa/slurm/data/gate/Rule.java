@@ -9,7 +9,7 @@ import dev.nexa.slurm.base.text.InLowerCase;
  * @param higherIsBetter false if a low value is good
  */
 public record Rule(String metric, boolean higherIsBetter, Condition condition) {
-  /** What a metric must fulfil. */
+  /** The condition that a metric must fulfil. */
   public sealed interface Condition {}
 
   /**

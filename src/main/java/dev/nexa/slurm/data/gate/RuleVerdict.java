@@ -3,7 +3,7 @@ package dev.nexa.slurm.data.gate;
 import dev.nexa.slurm.base.json.JsonObject;
 
 /**
- * What came of a rule.
+ * The result of a rule.
  *
  * @param figures the rule, its values and its statistics, as they stand in the verdict's file
  * @param reason a sentence that names the metric, the values, n and the interval

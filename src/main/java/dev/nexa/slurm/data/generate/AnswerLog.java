@@ -47,7 +47,7 @@ final class AnswerLog implements Closeable {
         files.force(folder);
         return new AnswerLog(file, channel);
       } catch (FileAlreadyExistsException taken) {
-        // An earlier attempt's.
+        // An earlier attempt made this file.
       } catch (IOException failed) {
         throw DurableFiles.failure("write", file, failed);
       }

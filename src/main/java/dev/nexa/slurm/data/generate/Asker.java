@@ -33,7 +33,7 @@ record Asker(
     State state) {
   private static final long LOOK_MILLIS = 100;
 
-  /** What the threads have in common. */
+  /** The state that the threads share. */
   static final class State {
     private final SynchronousQueue<Asked> next = new SynchronousQueue<>();
     private final AtomicLong answered = new AtomicLong();

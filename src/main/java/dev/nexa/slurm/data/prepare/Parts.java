@@ -22,9 +22,9 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * What {@code prepare} writes and reads when two array stages divide the reading. Each task of the
- * first stage reads its portion of the input, and writes its rows sorted by key. Each task of the
- * second stage reads the rows of its keys from the files of all tasks.
+ * The files that {@code prepare} writes and reads when two array stages divide the reading. Each
+ * task of the first stage reads its portion of the input, and writes its rows sorted by key. Each
+ * task of the second stage reads the rows of its keys from the files of all tasks.
  *
  * <p>The metadata of each file has the digest of the settings, the digest of the names and sizes of
  * the input files, and for each portion {@code FILE:ROWS:LINES}. A task does not know how many rows

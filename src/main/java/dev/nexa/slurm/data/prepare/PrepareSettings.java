@@ -46,7 +46,7 @@ public record PrepareSettings(
   private static final List<String> RESERVED = List.of("rejects", "report", "requests");
 
   /**
-   * What a row's text must be.
+   * The requirements on a row's text.
    *
    * @param normalize whether the text becomes NFC with single spaces
    * @param minChars the least characters of the text

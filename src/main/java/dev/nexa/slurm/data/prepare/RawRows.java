@@ -17,9 +17,9 @@ import java.util.List;
 
 /**
  * Reads raw files: checks the columns, normalises the text and computes the key of each row. The
- * table {@code data} gets the rows of a share, the table {@code ids} the id of each row whose
- * columns are right, and the table {@code rejects} each row that is no row or has a text of the
- * wrong length or language.
+ * table {@code data} gets the rows of a share. The table {@code ids} gets the id of each row whose
+ * columns are right. The table {@code rejects} gets each entry that is no row, or whose text has
+ * the wrong length or language.
  */
 record RawRows(
     Engine engine, PrepareSettings settings, Share share, Progress progress, long pieceBytes) {

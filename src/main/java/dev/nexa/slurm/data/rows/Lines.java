@@ -111,7 +111,7 @@ public final class Lines {
   }
 
   /**
-   * Returns the first line of a file that begins with a byte order mark, without the mark; empty
+   * Returns the first line of a file that begins with a byte order mark, without the mark. Empty
    * for another file, for a line that is no UTF-8, and for a zst file.
    */
   static Optional<String> afterMark(String file) {

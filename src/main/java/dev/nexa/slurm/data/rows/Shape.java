@@ -108,8 +108,8 @@ public final class Shape {
   }
 
   /**
-   * Counts the rows of a CSV file, each of which must have a field for each name of the first line.
-   * If DuckDB guesses the form of a file, a row that lacks a field makes all names one column.
+   * Counts the rows of a CSV file. Each row must have a field for each name of the first line. If
+   * DuckDB guesses the form of a file, a row that lacks a field makes all names one column.
    *
    * @return false if a row differs; then a problem names it
    */
@@ -148,7 +148,7 @@ public final class Shape {
     return read;
   }
 
-  /** Returns the number of files whose rows nobody can count. */
+  /** Returns the number of files whose rows cannot be counted. */
   public long others() {
     return others;
   }

@@ -181,7 +181,7 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
   }
 
   /**
-   * Returns what is wrong with which line of a CSV file, such as {@code FILE:3: Expected Number of
+   * Returns which line of a CSV file is wrong, and why, such as {@code FILE:3: Expected Number of
    * Columns: 3 Found: 2}; empty if the failure is of another kind.
    */
   static Optional<String> csvProblem(String path, DataException failed) {

@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
 
 /**
  * {@code report-NNNNN.json}: the counts of one task of a step, and under {@code files} the bytes of
- * each file that it wrote. The next step compares its input with it, because a pattern does not
- * tell that a file is missing.
+ * each file that it wrote. The next step compares its input with the report, because a pattern does
+ * not show that a file is missing.
  */
 public final class TaskReport {
   private static final String FILES = "files";
@@ -47,8 +47,8 @@ public final class TaskReport {
   }
 
   /**
-   * Checks that no file is missing or cut of those that a pattern names and that a report beside
-   * them lists.
+   * Checks the files that a pattern names and that a report beside them lists: none is missing or
+   * cut.
    *
    * @param pattern a file, a folder, or a pattern, as the config has it
    * @param found the files that it names now

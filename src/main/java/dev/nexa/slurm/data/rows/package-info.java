@@ -1,2 +1,2 @@
-/** What all data stages do with rows: find the files, read them, reject with a reason, count. */
+/** The work of all data stages on rows: find the files, read them, reject with a reason, count. */
 package dev.nexa.slurm.data.rows;

@@ -68,7 +68,7 @@ final class DataScript {
         all.stream().map(one -> number.apply(one).map(String::valueOf).orElse("null")));
   }
 
-  /** Returns a text as JSON in which no text can end the element or begin a comment. */
+  /** Returns a text as JSON that cannot end the element or begin a comment. */
   private static String quoted(String text) {
     String json = Json.compact(VisibleText.line(text));
     StringBuilder out = new StringBuilder();

@@ -36,8 +36,8 @@ final class Figures {
   }
 
   /**
-   * Returns a value beside an axis, in at most eight characters, for which a chart has room: {@code
-   * 750,000}, {@code 1.5 M}, {@code 2.5 bn}, {@code 2.5e-05}.
+   * Returns a value beside an axis. A chart has room for at most eight characters: {@code 750,000},
+   * {@code 1.5 M}, {@code 2.5 bn}, {@code 2.5e-05}.
    */
   static String tick(BigDecimal value) {
     BigDecimal size = value.abs();

@@ -39,7 +39,7 @@ final class PageParts {
     return prose(Tag.styled("p", "note"), text);
   }
 
-  /** Adds a text of ours, in which commands stand between backticks. */
+  /** Adds a text of ours, with commands between backticks. */
   static Tag prose(Tag paragraph, String text) {
     String[] parts = text.split("`", -1);
     for (int i = 0; i < parts.length; i++) {

@@ -91,7 +91,9 @@ record PipelinePages(List<PipelineDetail> pipelines, Set<String> pages) {
         PageParts.card("Stages").add(table.tag()));
   }
 
-  /** Returns the column of each stage: one more than that of the last stage it waits for. */
+  /**
+   * Returns the column of each stage: one more than the column of the last stage that it waits for.
+   */
   static Map<String, Integer> columns(List<Stage> stages) {
     Map<String, Integer> columns = new HashMap<>();
     for (Stage stage : stages) {

@@ -52,7 +52,7 @@ public final class AddUpJobs {
   private long unknown;
   private long withoutSize;
 
-  /** Whose jobs, with # for the digits of their name. */
+  /** The user of jobs, and their name with # for digits. */
   private record Name(String user, String pattern) {
     static Name of(JobUsage job) {
       String name = Objects.requireNonNullElse(job.names().name(), "");

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What jobs used, cost and lost in a period.
+ * The use, the costs and the losses of jobs in a period.
  *
  * @param period whose jobs, and from when to when they ended
  * @param prices the prices

@@ -6,7 +6,7 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 
 /**
- * What some attempts of jobs held.
+ * The totals of some attempts of jobs.
  *
  * @param jobs the number of attempts; a job that was requeued has several
  * @param gpuSeconds GPUs times seconds

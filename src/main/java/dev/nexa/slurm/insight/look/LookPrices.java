@@ -16,7 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Prices of a book for jobs of which only accounting is known. The prices that hold for one
+ * Prices of a book for jobs that are known only from accounting. The prices that hold for one
  * partition, account or day are not looked at.
  */
 public final class LookPrices {
@@ -30,7 +30,7 @@ public final class LookPrices {
   private final Map<String, Type> types = new HashMap<>();
   private final TreeSet<String> assumed = new TreeSet<>();
 
-  /** What Slurm's name of a GPU means: a type of the book, and the share of such a GPU. */
+  /** The meaning of Slurm's name of a GPU: a type of the book, and the share of such a GPU. */
   private record Type(String priced, BigDecimal share) {}
 
   /**
@@ -108,7 +108,7 @@ public final class LookPrices {
     return rates.currency();
   }
 
-  /** Returns the type whose price counts for those of {@link #assumed}. */
+  /** Returns the type whose price counts for the types of {@link #assumed}. */
   String otherwise() {
     return rates.gpuHour().containsKey(otherwise) ? otherwise : "free";
   }

@@ -56,7 +56,7 @@ public enum Loss {
   /**
    * Returns the command that helps with this loss.
    *
-   * @param most the largest values of all jobs of that name, whatever became of them
+   * @param most the largest values of all jobs of that name, however they ended
    * @param example a job that lost much
    */
   String command(Held most, String example) {

@@ -206,7 +206,7 @@ public final class CollectReport {
     return pipelines;
   }
 
-  /** Returns what is read; empty if that fails, which is a problem of the named record. */
+  /** Returns what is read. If that fails, adds a problem of the named record and returns empty. */
   static <T> Optional<T> tried(Object name, List<String> problems, Supplier<Optional<T>> reading) {
     try {
       return reading.get();

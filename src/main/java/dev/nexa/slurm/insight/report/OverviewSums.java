@@ -21,7 +21,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Adds up the first page of the report, run by run. Its money is that of {@link CostSummary}, so
+ * Adds up the first page of the report, run by run. It takes the money from {@link CostSummary}, so
  * that it equals what {@code costs} prints.
  */
 final class OverviewSums {

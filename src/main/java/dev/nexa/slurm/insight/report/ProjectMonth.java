@@ -1,7 +1,7 @@
 package dev.nexa.slurm.insight.report;
 
 /**
- * What one project spent in one month.
+ * The spending of one project in one month.
  *
  * @param project the project; empty for runs without one
  */

@@ -241,8 +241,8 @@ public final class RedactedReport {
   }
 
   /**
-   * Stands in for names with a kind and a number, such as {@code user-2}. The same name of the same
-   * kind gets the same number within one report; another report may give it another number.
+   * Stands in for names with a kind and a number, such as {@code user-2}. Within one report, equal
+   * names of one kind get the same number. Another report may give them another number.
    */
   private static final class Pseudonyms {
     /** The stages that the product names itself. A config may name others. */

@@ -5,7 +5,7 @@ import dev.nexa.slurm.records.runs.RunId;
 import java.util.Optional;
 
 /**
- * What a report is about: the whole workspace, one month, one run or one pipeline.
+ * The subject of a report: the whole workspace, one month, one run or one pipeline.
  *
  * @param run the only run; empty for other reports
  * @param pipeline the only pipeline; empty for other reports

@@ -29,7 +29,7 @@ public record ReportedRun(
     long tasksFailed,
     boolean open) {
 
-  /** What the run was, of whom, and where: the words by which runs are grouped. */
+  /** The words that group runs: what the run was, of whom, and where. */
   public record Labels(
       String stage,
       String user,
@@ -96,7 +96,7 @@ public record ReportedRun(
     return number == null ? 0 : number;
   }
 
-  /** Returns the time by which runs are ordered: of the end, else of the creation. */
+  /** Returns the time that orders runs: of the end, else of the creation. */
   Instant newest() {
     return times.ended().or(times::created).orElse(Instant.MIN);
   }

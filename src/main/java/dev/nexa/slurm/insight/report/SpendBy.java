@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Spend of one currency by month, for each value of a field. Sums are those of {@code costs --by
+ * Spend of one currency by month, for each value of a field. The sums equal {@code costs --by
  * month,FIELD}: cost minus credits plus API usage.
  *
  * @param field the field, such as {@code project}

@@ -1,2 +1,2 @@
-/** What the report holds: sums, runs, pipelines and releases, read from the workspace. */
+/** The content of the report: sums, runs, pipelines and releases, read from the workspace. */
 package dev.nexa.slurm.insight.report;

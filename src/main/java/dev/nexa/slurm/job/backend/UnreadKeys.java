@@ -15,9 +15,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Finds the training keys that a config sets and that change nothing that runs. It asks the backend
- * for the launch with another value of the key. If that launch is the same, no program reads the
- * key.
+ * Finds the training keys of a config that have no effect on what runs. It asks the backend for the
+ * launch with another value of the key. If that launch is the same, no program reads the key.
  */
 final class UnreadKeys {
   /** Keys that the manifest and the rules for large models read, whatever runs. */
@@ -120,7 +119,7 @@ final class UnreadKeys {
     return notes;
   }
 
-  /** Returns whether a shell's text, as far as it is known here, reads no variable of the sweep. */
+  /** Returns whether a shell's text reads no variable of the sweep, as far as we know the text. */
   private static boolean isUnnamed(Plan plan) {
     return plan.payload().run().isPresent() && !namesVariables(plan);
   }

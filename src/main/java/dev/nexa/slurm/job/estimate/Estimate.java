@@ -19,9 +19,9 @@ import java.util.Optional;
 /**
  * The reservation: the most that a plan can cost.
  *
- * <p>It is {@code tasks x attempts x (time limit + OverTimeLimit + KillWait + 60 s) x TRES}, where
- * attempts that grow count with the size that each can reach, and the tokens of a paid API that the
- * run may use. Attempts do not multiply the tokens, because a run pays for an answer once. {@link
+ * <p>It is {@code tasks x attempts x (time limit + OverTimeLimit + KillWait + 60 s) x TRES}, and
+ * the tokens of a paid API that the run may use. Attempts that grow count with the size that each
+ * can reach. Attempts do not multiply the tokens, because a run pays for an answer once. {@link
  * Outlook} has the expected cost.
  *
  * @param configDigest digest of the plan

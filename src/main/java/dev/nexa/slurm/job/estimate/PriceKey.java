@@ -36,7 +36,7 @@ public record PriceKey(
     Optional<String> billingWeights,
     String billingRule,
     List<String> apiModels) {
-  /** Returns a key for each partition in which the run may start. */
+  /** Returns a key for each partition where the run may start. */
   public List<PriceKey> each(ClusterProfile cluster) {
     List<String> names = ClusterProfile.partitionNames(partition);
     if (names.size() < 2) {

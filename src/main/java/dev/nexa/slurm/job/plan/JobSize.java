@@ -9,8 +9,8 @@ import java.util.Optional;
 
 /**
  * The most that Slurm gives to a job whose size follows from its processes, from memory for each
- * CPU or GPU, or from a range of nodes (sbatch(1); checked against Slurm 22.05 and 24.11 by
- * AllocationsOnSlurmTest). Pure.
+ * CPU or GPU, or from a range of nodes (sbatch(1)). AllocationsOnSlurmTest checks it against Slurm
+ * 22.05 and 24.11. Pure.
  *
  * @param asked the options of the job
  * @param nodes the most nodes
@@ -116,8 +116,8 @@ record JobSize(
   }
 
   /**
-   * Returns the most CPUs for the GPUs. 24.11 gives each node the CPUs for the GPUs of the node
-   * that has the most: 10 GPUs as 7, 1, 1 and 1 with 2 CPUs each get 56 CPUs (seen).
+   * Returns the most CPUs for the GPUs. Slurm 24.11 gives each node the CPUs for the GPUs of the
+   * node that has the most. So 10 GPUs as 7, 1, 1 and 1 with 2 CPUs each get 56 CPUs (seen).
    */
   private long cpusOfGpus(NodeSharing sharing, int each) {
     int perTask = number(asked.options(), ResourceOption.GPUS_PER_TASK);
@@ -133,8 +133,8 @@ record JobSize(
   }
 
   /**
-   * Returns the factor by which Slurm multiplies the CPUs of a job that asks for more memory for
-   * each CPU than MaxMemPerCPU (job_mgr.c, _valid_pn_min_mem).
+   * Returns Slurm's factor for the CPUs of a job that asks for more memory for each CPU than
+   * MaxMemPerCPU (job_mgr.c, _valid_pn_min_mem).
    */
   private long factor(NodeSharing sharing) {
     long perCpu = bytes(ResourceOption.MEMORY_PER_CPU);

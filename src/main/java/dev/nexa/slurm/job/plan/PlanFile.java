@@ -280,12 +280,12 @@ public record PlanFile(JsonObject json) {
     return json.members().containsKey(AttemptSize.KEY) ? AttemptSize.of(json) : List.of();
   }
 
-  /** How many jobs follow each other; 1 in plans of before it was kept. */
+  /** How many jobs follow each other; 1 in plans of earlier versions without the key. */
   public int chain() {
     return whole(json, "chain").orElse(1);
   }
 
-  /** Of one job. */
+  /** The nodes of one job. */
   public int nodes() {
     return (int) json.object("allocation").number("nodes");
   }
@@ -304,7 +304,7 @@ public record PlanFile(JsonObject json) {
     return json.object("allocation").optionalText("gpu_type");
   }
 
-  /** Whether its nodes are its own. */
+  /** Whether a job has its nodes to itself. */
   public boolean exclusive() {
     return json.object("allocation").flag("exclusive");
   }

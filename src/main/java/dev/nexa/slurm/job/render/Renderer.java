@@ -51,7 +51,7 @@ public final class Renderer {
           "lib/main.ftl",
           "lib/container.ftl");
 
-  /** What checks nodes: the files of {@code backend: diag}, in templates/lib. */
+  /** The files of {@code backend: diag} in templates/lib, which check nodes. */
   public static final List<String> DIAG_FILES =
       List.of("diag.sh", "diag_checks.sh", "diag_pair.py", "diag_gpu.py", "xid.tsv");
 

@@ -33,7 +33,7 @@ final class ScriptModel {
   /** The value of an option that has none. */
   private static final String FLAG = "";
 
-  /** What a heterogeneous job has once, by the options of its first group. */
+  /** Options that a heterogeneous job has once, in its first group. */
   private static final Set<String> OF_THE_JOB =
       Set.of("open-mode", "requeue", "no-requeue", "signal", "mail-type", "mail-user");
 
@@ -345,7 +345,7 @@ final class ScriptModel {
     for (Map.Entry<ResourceOption, String> option : asked.options().entrySet()) {
       options.put(option.getKey().option(), option.getValue());
     }
-    // The submission names them: they may be others tomorrow.
+    // The submission names these nodes, because they may be others tomorrow.
     options.remove("exclude", ResourceOption.BAD);
     boolean sized = asked.isSized();
     if (isArray(plan)) {

@@ -159,8 +159,8 @@ public final class BudgetStatus {
   }
 
   /**
-   * Returns how the budget is used up day by day, and when it will be. What unfinished runs have
-   * cost so far counts on the day of the forecast.
+   * Returns how the budget is used up day by day, and when it will be. The cost of unfinished runs
+   * so far counts on the day of the forecast.
    */
   public BurnDown burnDown(Instant now) {
     LocalDate begin = first.atDay(1);

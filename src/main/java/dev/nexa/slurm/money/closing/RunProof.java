@@ -36,7 +36,7 @@ record RunProof(Workspace workspace) {
           .map(CostLine::unitPrice)
           .findFirst();
     } catch (RuntimeException unreadable) {
-      return Optional.empty(); // What it lacks is said elsewhere.
+      return Optional.empty(); // lacks() reports it.
     }
   }
 

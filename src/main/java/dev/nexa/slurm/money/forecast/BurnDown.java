@@ -32,7 +32,7 @@ public record BurnDown(
    * One day.
    *
    * @param spent what was spent on this day
-   * @param soFar what was spent from the period's first day to this one
+   * @param soFar what was spent from the period's first day to this day
    * @param left the budget minus {@code soFar}; negative if it is exceeded
    * @param even what would be left if each day of the period took the same share
    */

@@ -10,7 +10,7 @@ import java.time.ZoneOffset;
 import java.util.Optional;
 
 /**
- * What a period will cost if the spending goes on as it did so far.
+ * The cost of a period if the spending goes on as it did so far.
  *
  * <p>The method is linear: what was spent so far, divided by the time that has passed of the
  * period, times the length of the period. Nothing else is known of the future. There is no forecast

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
-/** What was spent on each day (UTC), in one currency. A run counts on the day on which it ended. */
+/** The spending on each day (UTC), in one currency. A run counts on the day of its end. */
 public final class SpendByDay {
   private final String currency;
   private final NavigableMap<LocalDate, BigDecimal> days = new TreeMap<>();
@@ -26,7 +26,7 @@ public final class SpendByDay {
    * One day.
    *
    * @param spent what was spent on this day
-   * @param soFar what was spent from the first day to this one
+   * @param soFar what was spent from the first day to this day
    */
   public record Day(LocalDate date, BigDecimal spent, BigDecimal soFar) {}
 

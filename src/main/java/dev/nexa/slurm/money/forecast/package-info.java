@@ -1,2 +1,2 @@
-/** What was spent on each day, and what follows from it for the rest of a period. */
+/** The spending on each day, and what follows from it for the rest of a period. */
 package dev.nexa.slurm.money.forecast;

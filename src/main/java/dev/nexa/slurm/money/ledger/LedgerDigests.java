@@ -13,7 +13,7 @@ import java.util.function.Predicate;
 /**
  * The SHA-256 of each line of the ledger, also of lines that a newer one has replaced.
  *
- * @param digests those of all lines of the chosen runs
+ * @param digests the digests of all lines of the chosen runs
  * @param problems a sentence for each damaged line
  */
 public record LedgerDigests(Set<String> digests, List<String> problems) {

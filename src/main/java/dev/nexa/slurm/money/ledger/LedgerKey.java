@@ -6,7 +6,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 
-/** The keys of a ledger line, in the order in which they are written. */
+/** The keys of a ledger line, in the line's order. */
 public enum LedgerKey {
   RUN_ID,
   VERSION,
@@ -59,13 +59,13 @@ public enum LedgerKey {
   static final List<LedgerKey> WRITTEN_KEYS =
       List.copyOf(EnumSet.complementOf(EnumSet.of(SCHEMA_VERSION)));
 
-  /** Each key as it is written: {@code "run_id":}. */
+  /** Each key in its written form: {@code "run_id":}. */
   private static final byte[][] WRITTEN =
       Arrays.stream(ALL)
           .map(key -> ("\"" + key.text() + "\":").getBytes(StandardCharsets.US_ASCII))
           .toArray(byte[][]::new);
 
-  /** Returns the key as it is written. */
+  /** Returns the key's written name. */
   String text() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -133,7 +133,7 @@ public final class LedgerLine {
     return own.equals(whole) ? day : own.isBefore(whole) ? whole.atDay(1) : whole.atEndOfMonth();
   }
 
-  /** Returns the SHA-256 of the line as it is stored, without its line feed. */
+  /** Returns the SHA-256 of the stored line, without its line feed. */
   public String sha256() {
     int end = begin;
     while (end < bytes.length && bytes[end] != '\n') {

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * List.
  *
  * <p>The file is the offer file of AmazonEC2 (Bulk API: products, then terms.OnDemand by SKU), of
- * one region or of all, or the output of {@code aws pricing get-products} (PriceList, an array of
- * documents as strings). Files of several GB are read as a stream.
+ * one region or of all. It may also be the output of {@code aws pricing get-products} (PriceList,
+ * an array of documents as strings). Files of several GB are read as a stream.
  *
  * @param published the list's date, such as {@code 2026-01-05}; empty if the file has none
  * @param instances the instances with a price, in the file's order

@@ -88,7 +88,7 @@ public record GroupBy(List<String> words, List<RunProperty> parts) {
   }
 
   /**
-   * Returns a column for each word by which runs are grouped.
+   * Returns a column for each word that groups runs.
    *
    * @param key a group's values; empty for the sum of all groups, which is called {@code all}
    */

@@ -43,7 +43,7 @@ public record GroupOrder(Optional<String> column, int most) {
     return columns;
   }
 
-  /** Returns the names of the columns by which any summary can be sorted. */
+  /** Returns the names of the columns that can sort any summary. */
   public static List<String> names() {
     return List.copyOf(COLUMNS.keySet());
   }

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The fields by which runs can be filtered, and the text fields by which they can be grouped. */
+/** The fields that can filter runs, and the text fields that can group them. */
 public enum RunField {
   RUN(Type.TEXT),
   STAGE(Type.TEXT, LedgerKey.STAGE),
@@ -85,7 +85,7 @@ public enum RunField {
   }
 
   /**
-   * A field whose values are those of a key.
+   * A field that has the values of a key.
    *
    * @param key for hours, the key of the seconds
    */

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A property by which runs are grouped and filtered: a field, or {@code tag:PREFIX}, the text after
- * {@code PREFIX:} in a run's first such tag.
+ * A property that groups and filters runs: a field, or {@code tag:PREFIX}, the text after {@code
+ * PREFIX:} in a run's first such tag.
  *
  * @param word the property as users type it
  * @param field the field; {@link RunField#TAG} for {@code tag:PREFIX}

@@ -3,12 +3,12 @@ package dev.nexa.slurm.records.approvals;
 import dev.nexa.slurm.base.units.Money;
 import java.util.List;
 
-/** What needs an approval: one run, or all stages of a pipeline. */
+/** A thing that needs an approval: one run, or all stages of a pipeline. */
 public sealed interface Approvable permits Proposal, PipelineProposal {
   /** Returns the config's or pipeline's path for people. */
   String config();
 
-  /** Returns the digest of what is planned, by which its approvals are found: 64 hex digits. */
+  /** Returns the digest of what is planned, 64 hex digits. Approvals are found by this digest. */
   String digest();
 
   /** Returns the user who submits. */

@@ -166,8 +166,8 @@ public record Approval(
   }
 
   /**
-   * Returns the id by which Slurm knows what may run: the approval's own id. Each stage of an
-   * approved pipeline has an id of its own, because Slurm knows one script by one id.
+   * Returns Slurm's id for what may run: the approval's own id. Each stage of an approved pipeline
+   * has an id of its own, because Slurm knows one script by one id.
    *
    * @param planDigest the digest of the run's plan
    */

@@ -28,7 +28,7 @@ public final class ApprovedValues {
         .toList();
   }
 
-  /** Returns a value as it is in JSON; {@code none} for null. */
+  /** Returns a text unchanged, and other values as JSON; {@code none} for null. */
   static String shown(@Nullable Object value) {
     return value == null ? "none" : value instanceof String text ? text : Json.compact(value);
   }

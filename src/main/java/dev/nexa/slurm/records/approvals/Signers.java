@@ -91,7 +91,8 @@ public record Signers(
   }
 
   /**
-   * Returns the lines of both files that cannot be read; until they are mended, nobody can sign.
+   * Returns the lines of both files that cannot be read. Signing is impossible until they are
+   * mended.
    */
   public List<String> problems() {
     return Stream.concat(allowed.problems().stream(), revoked.problems().stream()).toList();

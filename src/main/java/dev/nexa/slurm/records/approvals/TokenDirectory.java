@@ -23,7 +23,7 @@ public record TokenDirectory(Path path) {
 
   private static final String MODE = "rw-r--r--";
 
-  /** The shell asks Slurm for SlurmUser, so that the line can be typed as it is. */
+  /** The shell asks Slurm for SlurmUser, so that the line can be typed unchanged. */
   private static final String SLURM_USER =
       "\"$(scontrol show config | sed -n 's/^SlurmUser *= *\\([^(]*\\).*/\\1/p')\"";
 

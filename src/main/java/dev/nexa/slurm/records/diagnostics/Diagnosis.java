@@ -23,7 +23,7 @@ import org.apache.commons.statistics.descriptive.Median;
  * @param checks in the order of the nodes and of the rows
  */
 public record Diagnosis(String run, List<NodeCheck> checks) {
-  /** The stage of these runs, in configs/diag/nodes.yaml, with which their ids begin. */
+  /** The stage of these runs, in configs/diag/nodes.yaml. Their ids begin with it. */
   public static final String STAGE = "diag";
 
   private static final String FILE = ".diag.tsv";
@@ -60,8 +60,8 @@ public record Diagnosis(String run, List<NodeCheck> checks) {
   }
 
   /**
-   * Returns a copy in which a node's figure is a warning if it is below 80 % of the median of its
-   * own last ten. A figure with fewer than three before it stays.
+   * Returns a copy where a node's figure is a warning if it is below 80 % of the median of its own
+   * last ten. A figure with fewer than three earlier figures stays unchanged.
    *
    * @param earlier other diagnoses, the newest first
    */

@@ -8,7 +8,7 @@ import java.util.OptionalDouble;
 import java.util.stream.Stream;
 
 /**
- * What one check found on one node: a line of templates/lib/diag.sh.
+ * The finding of one check on one node: a line of templates/lib/diag.sh.
  *
  * @param value as the check printed it, mostly a number; {@code -} if there is none
  * @param limit the comparison and the limit, such as {@code <=95}; {@code >=-} for a number that

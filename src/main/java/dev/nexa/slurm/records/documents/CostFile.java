@@ -468,12 +468,12 @@ public final class CostFile {
       long elapsedSeconds,
       Held held,
       BigDecimal amount) {
-    /** Who the attempt is charged to, as far as accounting says it. */
+    /** The payer of the attempt, as far as accounting says it. */
     public record Payer(
         Optional<String> user, Optional<String> account, Optional<String> partition) {}
 
     /**
-     * What the attempt held.
+     * The resources that the attempt held.
      *
      * @param nodes the node list; empty if unknown
      * @param gpus the number of GPUs by type

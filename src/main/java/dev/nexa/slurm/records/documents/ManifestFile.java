@@ -24,7 +24,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code <run_id>.json}: what a run was and what it came to. No other class knows its keys, which
+ * {@code <run_id>.json}: what a run was, and its results. No other class knows its keys, which
  * docs/schemas/manifest.schema.json lists: first the keys of the project's specification, then our
  * own. The journal holds the digest of its bytes, so they change for all runs or for none.
  */
@@ -123,7 +123,7 @@ public final class ManifestFile {
     json.with("cost", cost.amount().toPlainString()).with("currency", cost.currency());
   }
 
-  /** Replaces the recorded state and cost by those of this moment, for a list of runs. */
+  /** Replaces the recorded state and cost by the current state and cost, for a list of runs. */
   public ManifestFile now(RunStatus status, String state, Money cost) {
     json.with("status", status.text()).with("state", state);
     cost(cost);
@@ -170,7 +170,7 @@ public final class ManifestFile {
     return this;
   }
 
-  /** Adds what came of the indices; empty if each task is one. */
+  /** Adds the results of the indices; empty if each task is one. */
   public ManifestFile packed(Optional<PackedIndices> indices) {
     if (indices.isPresent()) {
       json.with(PACKED, Codec.write(indices.get()));
@@ -178,12 +178,12 @@ public final class ManifestFile {
     return this;
   }
 
-  /** Returns what came of the indices of tasks that run several; empty if each task is one. */
+  /** Returns the results of the indices of tasks that run several; empty if each task is one. */
   public Optional<PackedIndices> packed() {
     return json.optionalObject(PACKED).map(one -> Codec.read(one, PackedIndices.class));
   }
 
-  /** Adds the tasks' metrics, some of which are keys of the specification. */
+  /** Adds the tasks' metrics. Some of them are keys of the specification. */
   public ManifestFile metrics(JsonObject metrics) {
     for (String name : List.of("checkpoint", "eval_report", "wandb_run_id")) {
       json.withOptional(name, text(metrics, name));
@@ -222,7 +222,7 @@ public final class ManifestFile {
     return this;
   }
 
-  /** Adds what came of each point of a sweep. */
+  /** Adds the result of each point of a sweep. */
   public ManifestFile points(List<JsonObject> points) {
     json.withUnlessEmpty(POINTS, points);
     return this;
@@ -297,7 +297,7 @@ public final class ManifestFile {
   }
 
   /**
-   * Checks that the members are there which every manifest has, and that those which lists show can
+   * Checks that the members of every manifest are there, and that the members that lists show can
    * be read.
    *
    * @throws IllegalArgumentException if one is missing, or cannot be read
@@ -481,7 +481,7 @@ public final class ManifestFile {
   public record Listed(String key, Optional<Long> jobId, String phase, Optional<String> message) {}
 
   /**
-   * What came of one point of a sweep.
+   * The result of one point of a sweep.
    *
    * @param values the keys that the point sets
    */

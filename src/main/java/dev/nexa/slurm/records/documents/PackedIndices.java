@@ -3,7 +3,7 @@ package dev.nexa.slurm.records.documents;
 import java.util.Optional;
 
 /**
- * What came of the indices of a run with {@code array.pack}, which runs several in each task.
+ * The results of the indices of a run with {@code array.pack}, which runs several in each task.
  *
  * @param indices how many there are
  * @param completed how many have ended with status 0

@@ -66,7 +66,7 @@ public record PipelineFile(
     String name = pipeline.document().toString();
     JsonObject json = SchemaVersion.parse(DurableFiles.read(pipeline.document()), name, NEWEST);
     if (pipeline.isOfAnotherUser()) {
-      // The text is what its maker wrote; the folder's owner is who its maker is.
+      // The maker can write any user into the text; the folder's owner is the real maker.
       json.with("user", pipeline.owner());
     }
     return Codec.read(json, PipelineFile.class);

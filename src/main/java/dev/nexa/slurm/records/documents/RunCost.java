@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a run has cost so far, by the price book. It is computed once; the run's manifest, cost file
+ * The cost of a run so far, by the price book. It is computed once; the run's manifest, cost file
  * and row of status show it.
  *
  * @param compute the cost of the attempts that have ended

@@ -19,13 +19,14 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * What a run ran on: driver, libraries, packages, variables. {@code templates/lib/snapshot.sh}
- * takes it in the newest attempt of task 0; docs/summary.md lists its names.
+ * The environment of a run: driver, libraries, packages, variables. {@code
+ * templates/lib/snapshot.sh} takes it in the newest attempt of task 0; docs/summary.md lists its
+ * names.
  *
  * @param facts the values by name, in the order of their names
  */
 public record Snapshot(Map<String, String> facts) {
-  /** What begins so belongs to the one run. */
+  /** A name that begins so belongs to one run only. */
   static final String OF_RUN = "run.";
 
   /** The name whose value is the digest of the part that equal runs share. */

@@ -39,11 +39,11 @@ public record SnapshotChange(String name, Optional<String> before, Optional<Stri
           "nexa-slurm\\..*",
           "run\\..*");
 
-  /** What is known only of a process that was seen. */
+  /** Values that are known only if a process was seen. */
   private static final Pattern OF_PROCESS =
       Pattern.compile("(mapped|disagrees|torch|python|package|env)\\..*");
 
-  /** What is equal wherever a file's version is. */
+  /** Values that are equal if a file's version is equal. */
   private static final Pattern CONTENT = Pattern.compile("(mapped\\..*)\\.(sha256|bytes)");
 
   /** Of what belongs to one run, only the nodes and their GPUs are compared. */
@@ -68,8 +68,8 @@ public record SnapshotChange(String name, Optional<String> before, Optional<Stri
   }
 
   /**
-   * Compares a run with a machine, by the names that both have; not the nodes. Where both have
-   * packages, also by packages that one lacks.
+   * Compares a run with a machine, by the names that both have, without the nodes. If both have
+   * packages, a package that is missing on one side counts, too.
    */
   public static List<SnapshotChange> known(Snapshot run, Snapshot machine) {
     Set<String> both = new TreeSet<>(run.facts().keySet());

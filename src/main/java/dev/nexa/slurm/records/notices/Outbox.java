@@ -21,7 +21,7 @@ import java.util.Optional;
 /**
  * The notifications of one user, in {@code runs/notify}: {@code waiting/ID.json} until all their
  * deliveries have ended, then {@code done/ID.json} for 30 days. An empty {@code failed/ID.json}
- * marks one of which a delivery failed, so that they can be counted.
+ * marks a notification with a failed delivery, so that these can be counted.
  *
  * <p>Recording needs no lock: the name of the file is the event's id, so that an event that is
  * recorded twice is one file. Everything else happens under the lock.
@@ -200,7 +200,7 @@ public final class Outbox {
     }
   }
 
-  /** Lets a notification wait again that was done. The caller holds the lock. */
+  /** Lets a done notification wait again. The caller holds the lock. */
   public void reopen(Notice notice) {
     workspace.files().replace(waitingFolder().resolve(notice.id() + END), notice.text());
     workspace.files().unmark(doneFolder().resolve(notice.id() + END));

@@ -47,7 +47,7 @@ public final class ProvenFiles {
     this.config = config;
   }
 
-  /** Returns the files of a run, by its journal as it is now. */
+  /** Returns the files of a run, by its current journal. */
   public static ProvenFiles of(RunFolder run) {
     return of(run, run.journal().read());
   }
@@ -245,8 +245,8 @@ public final class ProvenFiles {
   }
 
   /**
-   * Returns the change of the plan or the estimate, from which the run's cost is computed; empty if
-   * both are unchanged.
+   * Returns the change of the plan or the estimate, the sources of the run's cost; empty if both
+   * are unchanged.
    */
   public Optional<Changed> settlementChange() {
     return change(run.plan()).or(() -> change(run.estimate()));

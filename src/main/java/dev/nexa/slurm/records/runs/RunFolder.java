@@ -259,8 +259,8 @@ public final class RunFolder {
   }
 
   /**
-   * Returns a digest of which attempts have completed the run's tasks. It changes when a task runs
-   * again. The job computes the same (templates/lib/inputs.sh).
+   * Returns a digest of the attempts that have completed the run's tasks. It changes when a task
+   * runs again. The job computes the same (templates/lib/inputs.sh).
    *
    * @param task the only task that counts; empty for all
    */
@@ -343,7 +343,7 @@ public final class RunFolder {
     digests.with(file.getFileName().toString(), Sha256.of(content));
   }
 
-  /** Returns a script of this text with the files of runner/ as they are on disk. */
+  /** Returns a script of this text with the files of runner/ on disk. */
   Script storedScript(String text) {
     Path runner = runner();
     List<RunnerFile> files = new ArrayList<>();
@@ -565,7 +565,10 @@ public final class RunFolder {
     Workspace.requireOwn(id.value(), owned());
   }
 
-  /** What is there under the run's name; before anything is, the run's mark among the open runs. */
+  /**
+   * Returns the path under the run's name. If there is none yet, returns the run's mark among the
+   * open runs.
+   */
   private Path owned() {
     return Files.exists(path(), LinkOption.NOFOLLOW_LINKS)
         ? path()

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.OptionalInt;
 
 /**
- * What a run uses of an earlier run. On disk it is the folder {@code inputs/<name>}, which the job
+ * An earlier run that a run uses. On disk it is the folder {@code inputs/<name>}, which the job
  * reads (templates/lib/inputs.sh).
  *
  * @param name the earlier stage's name, or the name that {@code --from} gives

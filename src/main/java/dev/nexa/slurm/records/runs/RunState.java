@@ -133,7 +133,7 @@ public record RunState(
   }
 
   /**
-   * What somebody did about a failure.
+   * An action that somebody took after a failure.
    *
    * @param by the login name
    */
@@ -195,8 +195,9 @@ public record RunState(
 
   /**
    * Returns the submission that counts for each task: the last one that holds the task. A failed
-   * submission does not replace one that has not failed, unless that one was made before the last
-   * rerun. For example, a later link of a chain may be refused while the first link still runs.
+   * submission does not replace a submission that has not failed, unless the latter was made before
+   * the last rerun. For example, a later link of a chain may be refused while the first link still
+   * runs.
    */
   public Map<Integer, Submission> newest() {
     Map<Integer, Submission> newest = new HashMap<>();

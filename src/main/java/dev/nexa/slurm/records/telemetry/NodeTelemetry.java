@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What one file says: an attempt of a task on one node.
+ * The content of one file: an attempt of a task on one node.
  *
  * @param file the file
  * @param facts what the file's first line says about the node
@@ -73,7 +73,7 @@ public record NodeTelemetry(
     public record Value(Measure measure, Optional<Integer> gpu, double value) {}
   }
 
-  /** What the job's processes read and wrote, and what the node received and sent, in bytes. */
+  /** The bytes that the job's processes read and wrote, and that the node received and sent. */
   public record Totals(
       Optional<Long> readBytes,
       Optional<Long> writtenBytes,

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
- * What was sampled in a run, in a few numbers: the manifest's key {@code telemetry}.
+ * The samples of a run in a few numbers: the manifest's key {@code telemetry}.
  *
  * @param measures the figures of each measure, over all GPUs and nodes
  * @param gpuMemoryBytes the memory of all GPUs of the largest node; empty if it is not known
@@ -36,7 +36,7 @@ public record TelemetrySummary(
     @Key("lost_gpus") Optional<Lost> lost) {
   private static final int SHARE_DECIMALS = 4;
 
-  /** Percent of the time from which a sample shows work, and not the start of a program. */
+  /** From this percentage of the time on, a sample shows work, and not the start of a program. */
   private static final double WORK = 10;
 
   /** Fewer samples from the first to the last work are too few for a share of their own. */

@@ -24,7 +24,7 @@ record KnownMembers(JsonObject root, Optional<JsonObject> node) {
   }
 
   /**
-   * Returns whether the schema lists an object's members, and not this one. An object with free
+   * Returns whether the schema lists an object's members, but not this member. An object with free
    * names, such as {@code metrics}, has no unknown members.
    */
   boolean isUnknown(String name) {

@@ -176,7 +176,7 @@ public final class CronPasses {
         if (enabled) {
           throw failed;
         }
-        // There is no systemd to stop it, and none that starts it: only the files are left.
+        // No systemd runs that could stop or start it: only the files are left.
         timer.remove();
         removed.add(new Installed("systemd", timer.timer().toString(), every));
         return;

@@ -225,7 +225,7 @@ public final class ExplainRun {
       RunFacts facts,
       EndedAttempt attempt,
       List<String> problems) {
-    // Those of later submissions come later.
+    // Failures of later submissions come later.
     return TaskResults.read(run, journal, !facts.work().points().isEmpty(), problems)
         .failures()
         .stream()

@@ -24,7 +24,7 @@ public record LogPart(Path file, List<LogLine> lines) {
   /** More of a line says nothing new, and a pattern would take long to search it. */
   private static final int LONGEST_LINE = 2000;
 
-  /** What the job prints of indices that failed (templates/lib/pack.sh). */
+  /** The job's line about indices that failed (templates/lib/pack.sh). */
   private static final Pattern FAILED_INDEX =
       Pattern.compile("nexa-slurm: \\d+ of \\d+ indices did not end well: (\\d+) .*");
 
@@ -52,7 +52,7 @@ public record LogPart(Path file, List<LogLine> lines) {
     }
   }
 
-  /** Returns what the first index printed that failed; all lines of a task that is one index. */
+  /** Returns the lines of the first failed index; all lines of a task that is one index. */
   private static List<LogLine> ofIndex(List<LogLine> lines) {
     for (int i = lines.size() - 1; i >= 0; i--) {
       Matcher failed = FAILED_INDEX.matcher(lines.get(i).text());

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** What has changed since the last run of the same config that went well, from their snapshots. */
+/** The changes since the last run of the same config that went well, from their snapshots. */
 record SinceLastGood(Workspace workspace) {
   private static final int MOST_READ = 500;
   private static final int MOST_NAMED = 3;

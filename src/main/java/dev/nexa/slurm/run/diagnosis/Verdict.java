@@ -69,8 +69,8 @@ public record Verdict(Optional<Finding> root, boolean certain, Optional<Finding>
   }
 
   /**
-   * Returns the verdict with what accounting measured: a task that a signal ended, and that had
-   * used all of its memory, was most likely killed for that.
+   * Returns the verdict with what accounting measured. If a signal ended a task that had used all
+   * of its memory, the task was most likely killed for that.
    */
   Verdict measured(Optional<Long> peak, Optional<Long> memory) {
     boolean killed = root.isPresent() && root.get().id().equals(Stated.SIGNAL);

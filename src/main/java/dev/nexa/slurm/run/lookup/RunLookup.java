@@ -42,7 +42,7 @@ public record RunLookup(Workspace workspace) {
    */
   public record Found(RunFolder run, OptionalInt task) {
     /**
-     * Returns the task that an option names, else the one of the reference; empty if neither does.
+     * Returns the task that an option names, else the task of the reference; empty if neither does.
      *
      * @throws NexaException with {@link ExitCode#USAGE} if the run has no such task
      */

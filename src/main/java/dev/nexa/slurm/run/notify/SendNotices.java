@@ -274,8 +274,8 @@ public final class SendNotices {
   }
 
   /**
-   * Returns why a channel cannot take any message from this machine; empty if nothing is wrong with
-   * its program or its address. Sends nothing.
+   * Returns why a channel cannot take any message from this machine; empty if its program and its
+   * address are right. Sends nothing.
    */
   public static Optional<String> fault(NotifyChannel channel, Map<String, String> environment) {
     boolean mail = channel.kind() == NotifyChannel.Kind.MAIL;

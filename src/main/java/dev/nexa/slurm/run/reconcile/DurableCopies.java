@@ -197,7 +197,7 @@ public final class DurableCopies {
     Map<Path, Path> copies = logs(name);
     Path only = durable.resolve("logs").resolve(name + ".log");
     if (!copies.isEmpty() && !copies.containsKey(only)) {
-      // Of an earlier end of the run, when it had one log.
+      // It is from an earlier end of the run, when the run had one log.
       Files.deleteIfExists(only);
     }
     for (Map.Entry<Path, Path> copy : copies.entrySet()) {

@@ -91,7 +91,7 @@ public record FaultyRow(AccountingRecord row, String fault, boolean counts) {
     }
     boolean over = row.end().isPresent() && row.state().endsAttempt();
     if (!over && !unread && row.state().endsAttempt()) {
-      // For a moment each row that ends quickly is so.
+      // Each row that ends quickly looks like this for a moment.
       return what
           + " yet; the next pass looks again. If it stays so: `sacctmgr show runawayjobs` ends a job"
           + " without an end, as COMPLETED";

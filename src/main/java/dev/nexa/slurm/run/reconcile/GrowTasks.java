@@ -65,7 +65,8 @@ record GrowTasks(Scheduler scheduler) {
   }
 
   /**
-   * Returns what the next attempt gets; empty if this end makes nothing grow, or nothing is left.
+   * Returns the size of the next attempt; empty if this end makes no size grow, or no larger size
+   * is left.
    */
   private static Optional<String> size(AccountingRecord row, RunFacts facts) {
     Tres held = Tres.parse(row.allocTres());

@@ -27,7 +27,7 @@ final class IndexResults {
    * Adds up the indices of a run.
    *
    * @param files what the attempts wrote, oldest first; a name begins with the task's number
-   * @param byTask receives each task's metrics, from those of its indices
+   * @param byTask receives each task's metrics, from the metrics of its indices
    */
   static PackedIndices add(
       List<Path> files, Map<Integer, JsonObject> byTask, List<String> problems) {

@@ -90,7 +90,7 @@ public record RunFacts(
    *
    * @param gpus the number of GPUs that it is charged for, over all its nodes
    * @param tres its resources in the form of AllocTRES (sacct(1))
-   * @param groups those of each task of a heterogeneous job; empty for any other
+   * @param groups the resources of each task of a heterogeneous job; empty for any other
    */
   public record Planned(Optional<String> gpuType, long gpus, String tres, List<Planned> groups) {
     /** Returns what one task was planned to hold. */

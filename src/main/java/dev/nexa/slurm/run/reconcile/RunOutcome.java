@@ -66,8 +66,8 @@ public record RunOutcome(
   private static final Duration REQUEUE_GRACE = Duration.ofMinutes(2);
 
   /**
-   * Returns the end states of attempts that did what they were for, so that their money is not
-   * wasted: a server serves until somebody stops it or its time is over.
+   * Returns the end states of attempts that did their work, so that their money is not wasted. A
+   * server serves until somebody stops it or its time is over.
    */
   static EnumSet<JobState> withResult(String stage) {
     return stage.equals("serve")
@@ -219,8 +219,8 @@ public record RunOutcome(
   }
 
   /**
-   * Returns a copy in which the ends of some tasks are unknown. The run waits for a person. If it
-   * is to be cancelled, these tasks count as lost.
+   * Returns a copy with unknown ends for some tasks. The run waits for a person. If it is to be
+   * cancelled, these tasks count as lost.
    */
   RunOutcome without(UnprovenEnds unproven, RunState journal) {
     if (unproven.mayCome()) {
@@ -249,7 +249,7 @@ public record RunOutcome(
     return with(attempts.stream().map(row -> row.plain()).toList());
   }
 
-  /** Returns a copy in which other rows stand for the same attempts. */
+  /** Returns a copy with other rows for the same attempts. */
   RunOutcome with(List<AccountingRecord> rows) {
     return new RunOutcome(status, state, counts, tasks, rows, used, wasted, disagreements);
   }

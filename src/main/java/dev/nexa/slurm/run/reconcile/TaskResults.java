@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * @param charged the metrics that costs depend on
  * @param telemetry the samples; empty if there are none, or if the run has not ended
  * @param energy the sampled energy of each attempt, by {@link Telemetry#attempt}
- * @param packed what came of indices that have ended, where tasks run several; empty if none has
+ * @param packed the results of indices that have ended, where tasks run several; empty if none has
  */
 public record TaskResults(
     JsonObject metrics,
@@ -233,7 +233,7 @@ public record TaskResults(
   }
 
   /**
-   * Returns what came of the indices of a run.
+   * Returns the results of the indices of a run.
    *
    * @param indices how many it has; empty if each of its tasks is one
    */

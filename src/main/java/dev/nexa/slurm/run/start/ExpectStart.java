@@ -19,7 +19,7 @@ public final class ExpectStart {
 
   /** Returns the expected start. Never throws: an estimate must also work without Slurm. */
   public ExpectedStart of(Plan plan) {
-    boolean groups = !plan.shape().groups().isEmpty(); // sbatch --test-only tells of one job
+    boolean groups = !plan.shape().groups().isEmpty(); // sbatch --test-only covers one job
     if (plan.site().scheduler().equals(ClusterProfile.LOCAL) || slurm.isEmpty() || groups) {
       return ExpectedStart.UNKNOWN;
     }

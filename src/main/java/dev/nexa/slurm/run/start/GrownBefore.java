@@ -29,7 +29,7 @@ import java.util.Optional;
 record GrownBefore(Context context) {
   /**
    * Returns the config with the memory and the time limit that the newest run of its like completed
-   * with, and a note, if those are more than the config's; else the config as it is.
+   * with, and a note, if those are more than the config's; else the config unchanged.
    *
    * @param config a config whose attempts grow
    */
@@ -46,7 +46,7 @@ record GrownBefore(Context context) {
             return begin(config, run, plan);
           }
         } catch (NexaException | UncheckedIOException | IllegalArgumentException goneOrChanged) {
-          // Its like is looked for among the others; audit reports a changed file.
+          // A like run is looked for among the others; audit reports a changed file.
         }
       }
     }

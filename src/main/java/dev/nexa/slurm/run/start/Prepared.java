@@ -311,7 +311,9 @@ public record Prepared(
     return variable.isEmpty() ? "default" : variable;
   }
 
-  /** Returns the profile that the user named; without a name, that of {@link #clusterName}. */
+  /**
+   * Returns the profile that the user named; without a name, the profile of {@link #clusterName}.
+   */
   public static ClusterProfile profile(Context context, Optional<String> named) {
     return context.configs().cluster(named.orElseGet(() -> clusterName(context)));
   }

@@ -189,7 +189,7 @@ public record RunRow(
   }
 
   /**
-   * Returns a copy that says that the run has left the queue, if it is one that seems to wait.
+   * Returns a copy that says that the run has left the queue, if it seems to wait.
    *
    * @param begun whether a task has claimed its number, which each task does first
    */
@@ -264,8 +264,8 @@ public record RunRow(
   }
 
   /**
-   * Returns the time in which at least one attempt held resources. The time between two attempts,
-   * in which the run waits in the queue again, does not count.
+   * Returns how long at least one attempt held resources. The time between two attempts does not
+   * count: the run waits in the queue again.
    */
   private static Duration elapsed(RunOutcome outcome, List<QueueEntry> queue, Instant now) {
     List<HeldTime> held = new ArrayList<>();

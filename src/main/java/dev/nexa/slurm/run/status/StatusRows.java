@@ -72,7 +72,7 @@ public final class StatusRows {
 
   /**
    * Begins to ask a scheduler, while the caller and {@link #rows} read files. For a caller who
-   * knows that runs which have not ended are on this scheduler.
+   * knows that unfinished runs are on this scheduler.
    *
    * @param scheduler {@code slurm} or {@code local}
    */

@@ -40,8 +40,8 @@ public final class WaitReason {
   }
 
   /**
-   * Returns the command for a run that waits for what cannot happen any more, and what it does. In
-   * a pipeline, the stage that failed is run again; a cancelled stage would end the pipeline.
+   * Returns the command for a run that waits in vain, and what the command does. In a pipeline, the
+   * stage that failed is run again; a cancelled stage would end the pipeline.
    */
   private static String wayOut(String run, RunState journal) {
     return journal.pipeline().isPresent()

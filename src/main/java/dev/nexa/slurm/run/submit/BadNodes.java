@@ -20,7 +20,7 @@ import java.util.Optional;
 
 /**
  * The nodes that new submissions of a workspace leave out, because they failed or did not pass a
- * check in the last week: a file for each in {@code .nexa/bad_nodes/CLUSTER}, written at that time.
+ * check in the last week. Each has a file in {@code .nexa/bad_nodes/CLUSTER}, written at that time.
  * A newer file NODE.ok beside it takes it back.
  *
  * @param folder the cluster's folder; it need not exist
@@ -78,7 +78,7 @@ public record BadNodes(Path folder) {
           nodes.add(new BadNode(name, when, why));
         }
       } catch (UncheckedIOException | NexaException unreadable) {
-        // Another user's file that is none: it names no node.
+        // It is another user's file of another kind, and names no node.
       }
     }
     nodes.sort((one, other) -> other.when().compareTo(one.when()));

@@ -253,7 +253,7 @@ public final class ArchiveRuns {
     return made;
   }
 
-  /** Returns the document that a call before this one has put; empty if there is none. */
+  /** Returns the document that an earlier call has put; empty if there is none. */
   private Optional<ArchiveFile> known(WholeRun run) throws IOException {
     Optional<String> text = place.document(run.name());
     if (text.isEmpty()) {
@@ -271,7 +271,7 @@ public final class ArchiveRuns {
 
   /**
    * Compares all that the run has today with the bundle. A folder that is gone may be in the trash
-   * since a call before this one.
+   * since an earlier call.
    */
   private void requireSame(ArchiveFile known, Map<String, Path> sources, SourceTree tree) {
     try (Running comparing = progress.begin(tree.phase("comparing " + known.run()))) {

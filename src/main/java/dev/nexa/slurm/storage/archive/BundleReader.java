@@ -33,7 +33,7 @@ import java.util.function.Predicate;
 
 /** Reads a whole bundle and compares each byte with the archive's document. */
 public record BundleReader(Workspace workspace, ArchiveFile archive) {
-  /** Gets what a bundle holds. What it gets is checked only when the whole bundle was read. */
+  /** Gets the content of a bundle. The content is checked only when the whole bundle was read. */
   @FunctionalInterface
   interface Sink {
     /** Opens where the bytes of a file go. */

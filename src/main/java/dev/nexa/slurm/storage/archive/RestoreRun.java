@@ -115,7 +115,7 @@ public record RestoreRun(Workspace workspace, ArchivePlace place, Progress progr
     workspace.files().passed(ArchiveStep.RETURNED);
   }
 
-  /** Removes what is left, also of a call before this one. */
+  /** Removes what is left, also what an earlier call left. */
   private static void remove(Path hidden, Path whole) {
     try {
       OpenFolder.deleteWhole(hidden);

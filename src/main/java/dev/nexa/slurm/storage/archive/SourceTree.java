@@ -34,7 +34,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** The files of a run that a bundle holds, as they are when the tree is read. Follows no link. */
+/**
+ * The files of a run that a bundle holds, in their state when the tree is read. Follows no link.
+ */
 record SourceTree(List<SourceTree.Item> items) {
   /** A bundle holds files, folders and links. */
   static final String ENTRIES = "entries";
@@ -157,7 +159,7 @@ record SourceTree(List<SourceTree.Item> items) {
   }
 
   /**
-   * Compares sizes, times and inodes with those of a later reading. Reads no bytes.
+   * Compares sizes, times and inodes with a later reading. Reads no bytes.
    *
    * @throws NexaException if something changed
    */
@@ -172,7 +174,7 @@ record SourceTree(List<SourceTree.Item> items) {
     }
   }
 
-  /** What was written. */
+  /** The written bundle. */
   record Written(long bytes, String sha256, List<BundledFile> files) {}
 
   /**

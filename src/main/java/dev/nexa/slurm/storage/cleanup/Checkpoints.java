@@ -24,9 +24,9 @@ public final class Checkpoints {
   private Checkpoints() {}
 
   /**
-   * What is known about which checkpoint is the best.
+   * The best checkpoints, as far as known.
    *
-   * @param names the best ones, and those that a link in the folder leads to
+   * @param names the best checkpoints, and the checkpoints that a link in the folder leads to
    * @param known whether the training said which one is the best, or that it does not compare them
    */
   record Best(Set<String> names, boolean known) {}

@@ -76,7 +76,7 @@ public record CleanTiers(
   }
 
   /**
-   * What came of a cleanup or of an undo.
+   * The result of a cleanup or of an undo.
    *
    * @param id the cleanup; empty if nothing was moved
    * @param moved what was moved into the trash, or brought back
@@ -319,7 +319,7 @@ public record CleanTiers(
       try {
         why = end.isPresent() ? end : move(trash, number, candidate, runs);
       } catch (UncheckedIOException | SchedulerUnavailable stopped) {
-        // Such as a full disk under the journal. What was moved so far can be brought back.
+        // Such as a full disk under the journal. Paths that were moved so far can be brought back.
         why = Optional.of(String.valueOf(stopped.getMessage()));
         end = Optional.of("the cleanup ended before it: " + stopped.getMessage());
       }
@@ -352,7 +352,7 @@ public record CleanTiers(
     List<TrashedPath> inTrash = state.inTrash();
     // Read right before the deletion: a bundle that vanishes meanwhile would be lost with it.
     Map<TrashedPath, String> last = lastCopies.reasonsToKeep(inTrash, true);
-    // What a killed process began to delete was due then.
+    // If a killed process began to delete, the paths were due then.
     boolean begun =
         state.count(TrashedPath.Phase.DELETING) + state.count(TrashedPath.Phase.DELETED) > 0;
     Duration grace = begun ? Duration.ZERO : Duration.between(state.at(), state.deleteAfter());

@@ -101,7 +101,7 @@ public record CleanupJournal(Path file, DurableFiles files, CleanupJournal.Clean
     append(Codec.write(path, line(path.phase())).with("why", why));
   }
 
-  /** Says what became of a path. */
+  /** Says what happened to a path. */
   void now(TrashedPath path, Phase phase, String note) {
     JsonObject line = line(phase).with("number", path.number());
     append(note.isEmpty() ? line : line.with("note", note));
@@ -117,14 +117,14 @@ public record CleanupJournal(Path file, DurableFiles files, CleanupJournal.Clean
     byte[] bytes = Journal.bytes(file);
     int whole = Journal.wholeLength(bytes);
     if (whole < bytes.length) {
-      // What a line announced that a crash has cut short was not done.
+      // A crash has cut this line short, so the action that it announced was not done.
       files.truncate(file, whole);
     }
     files.append(file, Json.compact(line) + "\n");
   }
 
   /**
-   * What a journal says.
+   * The content of a journal.
    *
    * @param at when the cleanup began
    * @param host where it ran; a tier may be a disk of that host

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What a cleanup would move into the trash, and what it keeps. */
+/** The paths that a cleanup would move into the trash, and the paths that it keeps. */
 public final class CleanupPlan {
   /** So many entries of a tier that are not the workspace's are named; the others are counted. */
   private static final int MOST_NAMED = 100;
@@ -68,8 +68,8 @@ public final class CleanupPlan {
   }
 
   /**
-   * Returns sentences about tiers that were not looked at, and about entries that are not named,
-   * after those of {@link #problems}.
+   * Returns the sentences of {@link #problems}, then sentences about tiers that were not looked at,
+   * and about entries that are not named.
    */
   public List<String> notes() {
     List<String> all = new ArrayList<>(problems);

@@ -31,7 +31,7 @@ final class EndedRuns {
   private final Map<String, Queued> queues = new HashMap<>();
   private final Map<RunId, Optional<String>> known = new HashMap<>();
 
-  /** What a scheduler lists: the runs of the jobs' names, and the jobs' ids. */
+  /** The list of a scheduler: the runs of the jobs' names, and the jobs' ids. */
   private record Queued(Set<RunId> runs, Set<Long> jobs) {}
 
   EndedRuns(

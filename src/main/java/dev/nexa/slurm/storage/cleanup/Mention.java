@@ -27,7 +27,7 @@ record Mention(Set<Tier> tiers, String rest, String document, boolean own) {
         && (rest.length() == path.length() || !isPartOfName(rest.charAt(path.length())));
   }
 
-  /** Returns why a path stays to which the first fitting mention refers; empty if none fits. */
+  /** Returns why a path stays: the first fitting mention refers to it. Empty if none fits. */
   static Optional<String> reason(List<Mention> mentions, Predicate<Mention> fits) {
     return mentions.stream().filter(fits).findFirst().map(one -> one.document() + " refers to it");
   }

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 
 /**
  * Finds the places in documents that name folders of certain runs. It reads text, not a format, so
- * that one reader serves JSON, YAML, scripts and links.
+ * it serves JSON, YAML, scripts and links.
  *
  * <p>Where a path cannot be followed for certain, such as with {@code ..}, {@code *} or a variable,
  * it counts as naming the whole folder of the run.

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What the user asked of a cleanup.
+ * The user's options for a cleanup.
  *
  * @param age how long a run must have ended, and a file must not have been modified
  * @param pruneOver checkpoints of more bytes than this are removed

@@ -245,7 +245,7 @@ final class Trash {
   }
 
   /**
-   * What came of a deletion.
+   * The result of a deletion.
    *
    * @param deleted whether this call deleted the path
    * @param failed why it could not be deleted; empty if it is not in the trash any more
@@ -313,8 +313,8 @@ final class Trash {
 
   /**
    * Returns why the tier's clock does not agree that the grace period is over; empty if it agrees.
-   * This host's clock may be wrong, and a file server has its own: the time of the trash folder is
-   * the time of the last move, and the time of a new file is now.
+   * This host's clock may be wrong, and a file server has its own. So the time of the trash folder
+   * is the time of the last move, and the time of a new file is now.
    */
   private static Optional<String> tooEarly(OpenFolder trash, Path tier, Duration grace)
       throws IOException {
@@ -341,7 +341,7 @@ final class Trash {
 
   /**
    * Writes down what a killed process did not: whether a path that it announced to move is in the
-   * trash. Does nothing if the disk does not tell.
+   * trash. Does nothing if the disk does not show it.
    */
   void settleMove(TrashedPath path) {
     boolean open = path.phase() == Phase.MOVING || path.phase() == Phase.RESTORING;

@@ -12,7 +12,7 @@ import java.nio.file.Path;
  * @param trash its path in the trash, below the tier
  * @param run the run that made it; an empty text for a temporary file
  * @param identity its device and inode
- * @param phase what the journal says became of it
+ * @param phase what happened to it, by the journal
  */
 public record TrashedPath(
     int number,

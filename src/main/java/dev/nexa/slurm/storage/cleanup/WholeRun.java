@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The folders of a run on the durable tier, all of which can be moved into the trash, or none.
+ * The folders of a run on the durable tier. All can be moved into the trash, or none.
  *
  * @param durable the tier's folder, with all links resolved
  * @param name the run's name on the tier

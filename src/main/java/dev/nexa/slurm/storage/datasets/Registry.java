@@ -166,7 +166,7 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
   }
 
   /**
-   * What a change did.
+   * The result of a change.
    *
    * @param version the version as the registry holds it now
    * @param added whether it is new
@@ -446,7 +446,7 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
     return VersionFiles.open(list(version), version.reference(), version.root());
   }
 
-  /** A file as it is now. Its bytes are read when its digest is asked for. */
+  /** A file in its current state. Its bytes are read when its digest is asked for. */
   private record Now(String path, long bytes, Supplier<String> sha256) {
     static Now of(FileTree.Found found, Running verifying) {
       return new Now(

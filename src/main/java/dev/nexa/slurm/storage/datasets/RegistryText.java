@@ -190,7 +190,7 @@ record RegistryText(
     return plain ? name : Json.compact(name);
   }
 
-  /** Returns a value as JSON with blanks after colons and commas, which YAML reads as it is. */
+  /** Returns a value as JSON with blanks after colons and commas, which YAML reads, too. */
   private static String value(@Nullable Object value) {
     if (value instanceof JsonObject object) {
       List<String> members = new ArrayList<>();

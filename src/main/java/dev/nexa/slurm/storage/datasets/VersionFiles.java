@@ -48,7 +48,7 @@ public final class VersionFiles {
   private static final String HEAD = "nexa-dataset-1\n";
 
   /**
-   * What a list comes to.
+   * The totals of a list.
    *
    * @param root the SHA-256 over all files
    * @param newest the time at which the newest file was written

@@ -28,8 +28,8 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Collects which runs and datasets were made of which others: from plans, manifests and pipelines
- * of a workspace, and from the registry of datasets.
+ * Collects what runs and datasets were made from. It reads plans, manifests and pipelines of a
+ * workspace, and the registry of datasets.
  */
 public final class CollectLineage {
   private final Workspace workspace;

@@ -12,7 +12,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** What was made of what. An arrow leads from a thing to a thing that was made of it. */
+/**
+ * A graph of things and their sources. An arrow leads from a thing to a thing that was made of it.
+ */
 public final class LineageGraph {
   private final Map<String, LineageNode> nodes = new LinkedHashMap<>();
   private final Map<String, Set<String>> down = new LinkedHashMap<>();
@@ -55,7 +57,7 @@ public final class LineageGraph {
     return ids.stream().map(nodes::get).toList();
   }
 
-  /** Returns all things, in the order in which they were added. */
+  /** Returns all things, in the order of their addition. */
   public List<LineageNode> nodes() {
     return List.copyOf(nodes.values());
   }

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Writes the runs of a graph as run events of OpenLineage 2-0-2, one JSON document on each line:
- * one event START and one event COMPLETE, FAIL or ABORT for each run that has ended. Pure.
+ * Writes the runs of a graph as run events of OpenLineage 2-0-2, one JSON document on each line.
+ * Each run that has ended has one event START and one event COMPLETE, FAIL or ABORT. Pure.
  *
  * <p>Of a run's facts it reads {@code started}, {@code ended}, {@code status}, {@code state},
  * {@code title} and {@code pipeline}.

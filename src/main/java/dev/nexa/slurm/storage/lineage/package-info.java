@@ -1,2 +1,2 @@
-/** Which runs and datasets were made of which others. */
+/** The lineage of runs and datasets: what each was made from. */
 package dev.nexa.slurm.storage.lineage;

@@ -27,7 +27,7 @@ public record CurrentModel(Path deploy, DurableFiles files) {
   }
 
   /**
-   * Returns the release to which the link leads; empty if there is no link.
+   * Returns the release that the link leads to; empty if there is no link.
    *
    * @throws NexaException if something else lies there
    */

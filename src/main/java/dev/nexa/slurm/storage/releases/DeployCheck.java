@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What must be true of a release before it may be in production. No option skips any of it. */
+/** The conditions that a release must meet before it may be in production. No option skips any. */
 public record DeployCheck(ReleaseFolder folder, ReleaseContent content) {
   private static final int LARGEST_GATE = 64 << 20;
   private static final int SHOWN = 3;

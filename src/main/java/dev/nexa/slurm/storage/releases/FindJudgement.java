@@ -278,7 +278,7 @@ final class FindJudgement {
 
   /**
    * Returns whether a file is in the output folder of a run, or is a copy of a file there of the
-   * same name: the step score copies its files to the folder of all evaluations.
+   * same name. The step score copies its files to the folder of all evaluations.
    */
   private boolean made(RunId id, Path file) {
     Optional<PlanFile> plan = inputs.plan(id);

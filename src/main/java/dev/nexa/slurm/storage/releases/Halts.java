@@ -51,7 +51,7 @@ public record Halts(Path deploy, DurableFiles files) {
 
   private static final Optional<String> NONE = Optional.empty();
 
-  /** Returns the folder of the halts. If it does not exist, nothing is halted. */
+  /** Returns the folder of the halts. If it does not exist, there is no halt. */
   public static Path folder(Path deploy) {
     return deploy.resolve("halts");
   }
@@ -267,7 +267,7 @@ public record Halts(Path deploy, DurableFiles files) {
   }
 
   /**
-   * {@code deploy/halts/ID.json}: a halt. While it is in force, nothing is released. No other class
+   * {@code deploy/halts/ID.json}: a halt. While it is in force, it stops releases. No other class
    * knows its keys.
    *
    * @param by the login name of the person, or of the user whose pass of reconcile set it

@@ -54,7 +54,7 @@ public record HistoryLine(
   }
 
   /**
-   * What a line says.
+   * The content of a line.
    *
    * @param release the release that is or will be in production; empty if there is none
    * @param digest the digest of that release

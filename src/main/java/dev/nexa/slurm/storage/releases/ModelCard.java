@@ -138,7 +138,7 @@ final class ModelCard {
     card.append("|\n");
   }
 
-  /** Returns a text as code, in which Markdown and HTML mean nothing. */
+  /** Returns a text as code, where Markdown and HTML have no effect. */
   private static String value(String text) {
     return "`" + VisibleText.line(text).replace("`", "'").replace("|", "\\|") + "`";
   }

@@ -53,7 +53,7 @@ public record ModelSource(
     Optional<String> modelClass,
     Optional<String> base,
     boolean adapter) {
-  /** What Hugging Face's Trainer and DeepSpeed write so that a training can go on. */
+  /** Files that Hugging Face's Trainer and DeepSpeed write so that a training can go on. */
   private static final Pattern STATE =
       Pattern.compile(
           "optimizer\\.(?:pt|bin)|scheduler\\.pt|scaler\\.pt|rng_state.*\\.pth|training_args\\.bin"
@@ -299,9 +299,9 @@ public record ModelSource(
   }
 
   /**
-   * Checks that a safetensors file is whole, by its header: eight bytes with the header's length,
-   * the header in JSON, then the tensors' bytes without gaps up to the end of the file. The format
-   * has no checksum, so the values of the tensors are not checked.
+   * Checks that a safetensors file is whole, by its header. The file has eight bytes with the
+   * header's length, the header in JSON, then the tensors' bytes without gaps up to its end. The
+   * format has no checksum, so the values of the tensors are not checked.
    */
   public static final class Safetensors {
     /** The format's own limit, in bytes. */

@@ -56,7 +56,7 @@ public record PackageRelease(Path parent, DurableFiles files) {
   }
 
   /**
-   * What was done.
+   * The result of packaging.
    *
    * @param added false if the same release was there already
    */
@@ -204,7 +204,7 @@ public record PackageRelease(Path parent, DurableFiles files) {
     return draft.facts().withFiles(entries);
   }
 
-  /** What changes when a file is written or replaced. */
+  /** The attributes that change when a file is written or replaced. */
   private record State(long size, FileTime modified, @Nullable Object key) {
     static State of(BasicFileAttributes attributes) {
       return new State(attributes.size(), attributes.lastModifiedTime(), attributes.fileKey());

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** What was in production, and when, as the lines of the history say. Pure. */
+/** The releases that were in production, and when, by the lines of the history. Pure. */
 public final class Production {
   private Production() {}
 
@@ -138,7 +138,7 @@ public final class Production {
   }
 
   /**
-   * Returns the release to which a rollback leads: the release that was deployed before the one in
+   * Returns the target of a rollback: the release that was deployed before the release in
    * production. A release of {@link #rolledBack} is left out, however often it was deployed before.
    * A release that was never deployed is left out, too: somebody led the link to it by hand.
    */

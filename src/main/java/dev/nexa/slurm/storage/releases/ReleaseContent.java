@@ -26,8 +26,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What a folder or an archive of a release really holds. Only names, sizes and digests are in
- * memory, with the document and the signatures.
+ * The real content of a release's folder or archive. Only names, sizes and digests are in memory,
+ * with the document and the signatures.
  */
 public final class ReleaseContent {
   /** The longest signature, in bytes. A model.sig lists each file of the model. */

@@ -55,7 +55,7 @@ public record ReleaseDraft(
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   /**
-   * What the user chose; what is empty is found.
+   * The user's choices; the values of empty choices are found.
    *
    * @param name the release's name
    * @param checkpoint the folder of the model
@@ -104,7 +104,7 @@ public record ReleaseDraft(
     return of(workspace, run, OptionalInt.empty(), choices, lineage, Optional.of(folder), isGone);
   }
 
-  /** Returns whether the checkpoint of which a release was made is not there, or not readable. */
+  /** Returns whether the checkpoint behind a release is missing or unreadable. */
   static boolean isGone(RunFolder run, PlanFile plan, ReleaseFile there) {
     Optional<String> named = there.origin().checkpoint();
     try {
@@ -141,7 +141,7 @@ public record ReleaseDraft(
     return Files.exists(file) ? Optional.of(DurableFiles.readBytes(file)) : Optional.empty();
   }
 
-  /** Returns the graph of runs and registered datasets from which drafts are made. */
+  /** Returns the graph of runs and registered datasets that drafts are made from. */
   public static LineageGraph lineage(Workspace workspace, Storage tiers) {
     List<DatasetVersion> versions = new ArrayList<>();
     new Registry(tiers, workspace.files(), PATIENCE).read().values().forEach(versions::addAll);
@@ -249,7 +249,7 @@ public record ReleaseDraft(
     return new ReleaseDraft(facts, model, written, List.copyOf(notes));
   }
 
-  /** Returns why an evaluation is not of the model as it is now; empty if it is. */
+  /** Returns why an evaluation is not of the current model; empty if it is. */
   private static Optional<String> later(
       FindJudgement judgement, FindJudgement.Found evaluation, Path checkpoint, ModelSource model) {
     return WrittenLater.of(checkpoint, model, evaluation.run(), judgement.inputs())
@@ -362,8 +362,8 @@ public record ReleaseDraft(
   }
 
   /**
-   * Finds the final checkpoint of a run: the one that the run reported, or {@code final} in its
-   * folder of checkpoints, or that folder itself if the model lies there beside earlier
+   * Finds the final checkpoint of a run: the checkpoint that the run reported, or {@code final} in
+   * its folder of checkpoints, or that folder itself if the model lies there beside earlier
    * checkpoints.
    */
   static final class FindCheckpoint {

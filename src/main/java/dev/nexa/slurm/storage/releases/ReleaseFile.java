@@ -124,7 +124,7 @@ public record ReleaseFile(
       String file,
       JsonObject figures,
       @IfAny List<String> failedBefore) {
-    /** What a gate says of a model. */
+    /** The verdict of a gate on a model. */
     public enum Verdict {
       PASS,
       FAIL;

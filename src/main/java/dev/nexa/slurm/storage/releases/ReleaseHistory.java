@@ -37,7 +37,7 @@ public record ReleaseHistory(Path deploy, DurableFiles files) {
   }
 
   /**
-   * What the file holds.
+   * The content of the file.
    *
    * @param lines all lines that can be read, in the order of the file
    * @param problems what contradicts the chain, each with file and line
@@ -182,8 +182,8 @@ public record ReleaseHistory(Path deploy, DurableFiles files) {
   }
 
   /**
-   * Returns what a damaged history still proves: the lines whose own signature counts, as far as
-   * they are in the order in which they were written.
+   * Returns what a damaged history still proves: the lines whose own signature counts, if they
+   * stand in their original order.
    */
   public static List<HistoryLine> proven(Content content, Signers signers) {
     List<HistoryLine> proven = new ArrayList<>();

@@ -150,7 +150,7 @@ public record RunComparison(Optional<Refusal> refusal, Optional<String> notCompa
     return Json.parseObject(document.withFiles(List.of()).text());
   }
 
-  /** Returns the first value in which two documents differ, with both values. */
+  /** Returns the first value that differs between two documents, with both values. */
   private static Optional<String> first(
       String at, @Nullable Object there, @Nullable Object record) {
     if (there instanceof JsonObject one && record instanceof JsonObject other) {

@@ -8,8 +8,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 
 /**
- * A person's signature on a release: {@code signatures/SIGNER.json}. The signed bytes are those of
- * {@link #statement}.
+ * A person's signature on a release: {@code signatures/SIGNER.json}. The signed bytes are the bytes
+ * of {@link #statement}.
  *
  * @param release the release's name
  * @param digest the release's digest

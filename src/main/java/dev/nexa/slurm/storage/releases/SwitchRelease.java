@@ -20,9 +20,9 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Switches {@code deploy/current_model}. Each switch is announced in the history before it happens,
- * and its result is written after it, so that a process that dies leaves nothing unclear: the next
- * writer looks where the link leads, and settles it.
+ * Switches {@code deploy/current_model}. The history announces each switch before it happens, and
+ * gets its result after it. So a process that dies leaves nothing unclear: the next writer looks
+ * where the link leads, and settles it.
  *
  * <p>An object is one writer: it holds the deploy folder's lock until it is closed.
  */

@@ -19,8 +19,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * What lies below a prefix although no sync copies it: objects with the names of temporary files or
- * of our own folders, and multipart uploads that nobody completed.
+ * Clutter below a prefix, which no sync copies: objects with the names of temporary files or of our
+ * own folders, and incomplete multipart uploads.
  *
  * <p>Memory is bounded: at most {@link #MOST} objects are removed by one call.
  */
@@ -60,7 +60,7 @@ public record Clutter(ObjectStore store, String prefix, Progress progress, Retry
   public record Kept(String key, String reason) {}
 
   /**
-   * What would be removed, and what looks like clutter but stays.
+   * The clutter that would be removed, and the objects that look like clutter but stay.
    *
    * @param objects how many objects are below the prefix
    * @param moreRemoved how many objects can be removed but are not in {@code removes}
@@ -201,7 +201,7 @@ public record Clutter(ObjectStore store, String prefix, Progress progress, Retry
   }
 
   /**
-   * What was removed.
+   * The result of a removal.
    *
    * @param failed what stays, and why
    */

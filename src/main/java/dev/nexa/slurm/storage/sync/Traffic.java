@@ -62,7 +62,7 @@ final class Traffic {
   }
 
   /**
-   * Waits until some of these bytes may be moved: a quarter of a second's share at most, so that
+   * Waits until some of these bytes may be moved: at most the share of a quarter of a second. So
    * the caller can look often whether it should go on.
    *
    * @return how many bytes may be moved now

@@ -19,7 +19,7 @@ import java.util.List;
  * @param dryRun whether to say only which folders it would make
  */
 public record MakeFolders(boolean dryRun) {
-  /** What became of a folder. */
+  /** The result for a folder: made, to be made, there already, or failed. */
   public enum Outcome {
     MADE,
     WOULD_MAKE,

@@ -99,7 +99,7 @@ public record MeasureTier(CommandRunner runner, Map<String, String> environment)
     List<String> unread = new ArrayList<>();
     for (String line : messages.split("\n", -1)) {
       String text = line.startsWith("find: ") ? line.substring("find: ".length()) : line;
-      // A file that a job removed meanwhile is missing from no sum.
+      // No sum lacks a file that a job removed meanwhile.
       if (!text.isBlank() && !text.endsWith("No such file or directory")) {
         unread.add(text);
       }
@@ -237,7 +237,7 @@ public record MeasureTier(CommandRunner runner, Map<String, String> environment)
           .toList();
     }
 
-    /** What the files of a tier are grouped by. */
+    /** The property that groups the files of a tier. */
     public enum UsageKey {
       /** The run that a folder on the way to the file is named after. */
       RUN,

@@ -100,7 +100,7 @@ record JobDirectory(long id, Path path) {
     FILES.replace(path.resolve("dependency"), dependency + "\n");
   }
 
-  /** Returns what the job waits for now: what it was submitted with, unless that was changed. */
+  /** Returns what the job waits for now: the submitted dependency, unless that was changed. */
   Dependency dependency() {
     Path changed = path.resolve("dependency");
     return Dependency.parse(

@@ -164,7 +164,7 @@ public final class JobRunner {
       running.put(task, new RunningTask(directory, history, started));
     } catch (IOException failed) {
       System.err.println(history.job().taskId(task) + ": " + failed);
-      // So Slurm 22.05 prints the exit code of a log that could not be opened.
+      // Slurm 22.05 prints this exit code if the log could not be opened.
       JobEvent end = JobEvent.end(now(), task, "FAILED", "0:53");
       directory.record(history, end, JobEvent.gone(now(), task));
     }

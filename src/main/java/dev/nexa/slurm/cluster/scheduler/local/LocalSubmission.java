@@ -61,7 +61,7 @@ record LocalSubmission(
         settings);
   }
 
-  /** Kernels before 4.7 do not tell it. */
+  /** Kernels before 4.7 do not show it. */
   private static String ourUmask() {
     Matcher umask = UMASK.matcher(DurableFiles.read(Path.of("/proc/self/status")));
     return umask.find() ? umask.group(1) : "0022";

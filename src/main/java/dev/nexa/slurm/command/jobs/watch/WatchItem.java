@@ -95,7 +95,7 @@ record WatchItem(
         .orElse("");
   }
 
-  /** Returns the elapsed time; that of a run with running tasks goes on since the snapshot. */
+  /** Returns the elapsed time. It goes on after the snapshot if the run has running tasks. */
   String elapsed(Duration since) {
     return run.map(LiveRun::row)
         .map(row -> row.tasks().running() > 0 ? row.elapsed().plus(since) : row.elapsed())

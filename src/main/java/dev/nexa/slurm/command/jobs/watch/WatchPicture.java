@@ -368,7 +368,7 @@ record WatchPicture(int width, int height, boolean colours) {
     };
   }
 
-  /** What users and jobs wrote may hold sequences that a terminal would obey. */
+  /** Texts of users and jobs may hold sequences that a terminal would obey. */
   private AttributedString cut(String text, AttributedStyle style) {
     return fit(new AttributedString(VisibleText.line(text), style));
   }

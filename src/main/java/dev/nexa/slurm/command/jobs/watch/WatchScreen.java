@@ -7,9 +7,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** What the view shows and which key does what. Draws nothing and asks nobody. */
+/** The content of the view, and the action of each key. Draws nothing and asks nobody. */
 final class WatchScreen {
-  /** What covers the list. */
+  /** The list, or the page that covers it. */
   enum Mode {
     LIST,
     LOG,
@@ -18,7 +18,7 @@ final class WatchScreen {
     CONFIRM
   }
 
-  /** What a key asks the caller to do. */
+  /** The action that a key asks of the caller. */
   enum Request {
     NONE,
     QUIT,

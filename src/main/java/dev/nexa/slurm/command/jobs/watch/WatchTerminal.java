@@ -50,7 +50,7 @@ public final class WatchTerminal {
   private final AtomicBoolean restored = new AtomicBoolean();
   private final Semaphore drawing = new Semaphore(1);
 
-  /** What a signal does; nothing before there is a terminal. */
+  /** The action of a signal; none before there is a terminal. */
   private volatile Runnable atExit = () -> {};
 
   private final ExecutorService worker =
@@ -106,7 +106,7 @@ public final class WatchTerminal {
 
   private static void enter(Terminal terminal) {
     terminal.enterRawMode();
-    // Ctrl-C and Ctrl-Z arrive as keys: nothing can stop the view between two of its sequences.
+    // Ctrl-C and Ctrl-Z arrive as keys, so they cannot stop the view between two of its sequences.
     Attributes raw = terminal.getAttributes();
     raw.setLocalFlags(EnumSet.of(Attributes.LocalFlag.ISIG), false);
     terminal.setAttributes(raw);

@@ -9,9 +9,9 @@ import java.util.Map;
 
 /**
  * The components of a script's heterogeneous job beside the first: groups without a command, which
- * the script uses with {@code srun --het-group}. As at sbatch, a component inherits nothing but the
- * account; the time limit is the first one's where it has none, because the job ends with the
- * script. Pure.
+ * the script uses with {@code srun --het-group}. As with sbatch, a component inherits only the
+ * account. A component without a time limit has the first component's, because the job ends with
+ * the script. Pure.
  */
 public final class HetComponents {
   private HetComponents() {}

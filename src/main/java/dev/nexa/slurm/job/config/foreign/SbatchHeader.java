@@ -269,13 +269,13 @@ public record SbatchHeader(
           origins.put("--nodes", list);
         }
       } catch (IllegalArgumentException notAList) {
-        // The key's own check tells it.
+        // The key's own check reports it.
       }
     }
 
     /**
-     * In whatever order they stand, the GPUs of {@code --gres} replace those of {@code
-     * --gpus-per-node}, except none: seen with 22.05 and 24.11.
+     * In either order, {@code --gres} replaces {@code --gpus-per-node}, unless it has no GPUs: seen
+     * with 22.05 and 24.11.
      */
     private void gpusOfGres() {
       Unread gres = origins.remove(GRES);
@@ -442,7 +442,9 @@ public record SbatchHeader(
       origins.putIfAbsent(HANDED_ON, origin);
     }
 
-    /** Reads the variables of {@code --export}; the usual ones are those of our jobs. */
+    /**
+     * Reads the variables of {@code --export}; ALL and NONE stand for the variables of our jobs.
+     */
     private void export(String value, Unread origin) {
       for (String one : value.split(",", -1)) {
         int equals = one.indexOf('=');
@@ -526,7 +528,7 @@ public record SbatchHeader(
         : size.group(1) + (size.group(2).isEmpty() ? "M" : size.group(2).toUpperCase(Locale.ROOT));
   }
 
-  /** Returns {@code 0-3%2} for an array such as {@code 0,1,2-3%2}, and others as they are. */
+  /** Returns {@code 0-3%2} for an array such as {@code 0,1,2-3%2}, and other arrays unchanged. */
   private static String array(String value) {
     try {
       List<Integer> indices = IndexRange.parse(value).indices();

@@ -5,10 +5,10 @@ import java.util.regex.Pattern;
 
 /**
  * The files that sbatch's {@code --output} and {@code --error} name. Our log stays where it is: the
- * job makes a link to it at the path of {@code --output}, when it starts. What the script prints on
- * stderr goes to a file of its own only if {@code --error} names another one; a link beside our log
- * leads there, so that the cause of a failure is found in it. The job makes missing folders,
- * without which sbatch's job would end at once. Pure.
+ * job makes a link to it at the path of {@code --output}, when it starts. The script's stderr goes
+ * to a file of its own only if {@code --error} names another file. A link beside our log leads
+ * there, so that the cause of a failure is found in it. The job makes missing folders, without
+ * which sbatch's job would end at once. Pure.
  *
  * @param output the pattern of the path, as sbatch(1) has it (filename pattern); empty for none
  * @param error the pattern for stderr; empty for none
@@ -32,7 +32,7 @@ public record SbatchLogs(String output, String error, boolean append, String tit
               + path
               + ")\" \"$NEXA_RANK_LOGS/stderr.log\"\n";
     }
-    // A device must stay one.
+    // A device must stay a device.
     if (output.isEmpty() || output.startsWith("/dev/")) {
       return ofError;
     }

@@ -23,7 +23,7 @@ record ScriptOption(
   enum Fate {
     /** A key of ours says the same. */
     TAKE,
-    /** It is handed on to sbatch as it is. */
+    /** It is handed on to sbatch unchanged. */
     HAND,
     NOTE,
     REFUSE

@@ -30,7 +30,7 @@ public final class Groups {
   /** The name of the first group where the config's own keys are its keys. */
   private static final String MAIN = "main";
 
-  /** What one script for one job has no place for. */
+  /** Keys that one script for one job has no place for. */
   private static final List<String> OTHER_SHAPES =
       List.of(
           "array",

@@ -78,17 +78,17 @@ public record Growth(Optional<Limit> memory, Optional<Limit> seconds) {
         seconds.map(limit -> limit.within(time.map(Duration::toSeconds))));
   }
 
-  /** Returns the memory on a node after so many growths, from that of the first attempt. */
+  /** Returns the memory on a node after so many growths of the first attempt's memory. */
   public long memoryBytes(long first, int growths) {
     return memory.isEmpty() ? first : memory.get().grown(first, growths, 1 << 20);
   }
 
-  /** Returns the time limit after so many growths, from that of the first attempt. */
+  /** Returns the time limit after so many growths of the first attempt's limit. */
   public long seconds(long first, int growths) {
     return seconds.isEmpty() ? first : seconds.get().grown(first, growths, 60);
   }
 
-  /** Returns a copy without what has reached its largest size already; empty if nothing is left. */
+  /** Returns a copy without the sizes that are at their largest already; empty if none is left. */
   public Optional<Growth> from(long memoryBytes, long firstSeconds) {
     Growth left =
         new Growth(

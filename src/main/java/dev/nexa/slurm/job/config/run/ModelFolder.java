@@ -138,8 +138,8 @@ public final class ModelFolder {
 
   /**
    * Returns whether the feed-forward part has three matrices. Models with RMSNorm have them,
-   * whatever their activation is called; a config that names neither is written by hand, and looks
-   * like Llama if it has heads of keys.
+   * whatever the name of their activation. A config that names neither is written by hand, and
+   * looks like Llama if it has heads of keys.
    */
   private static boolean isGated(JsonObject text) {
     Optional<String> activation = text.optionalText("hidden_act");

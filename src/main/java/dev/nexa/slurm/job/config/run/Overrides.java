@@ -80,7 +80,7 @@ public final class Overrides {
     Map<String, String> keys = new LinkedHashMap<>();
     Matcher matcher = ARRAY.matcher(array);
     if (matcher.matches()) {
-      // Those from 0 without gaps are the numbers of tasks.
+      // Indices from 0 without gaps are the numbers of tasks.
       if (matcher.group(1).matches("0-\\d{1,7}")) {
         keys.put("array.shards", "" + (Integer.parseInt(matcher.group(1).substring(2)) + 1));
       } else {

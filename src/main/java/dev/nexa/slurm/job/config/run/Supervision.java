@@ -68,7 +68,7 @@ public record Supervision(
   /** How often nodes with GPUs are sampled if the config does not say it. */
   private static final Duration USUAL_SAMPLING = Duration.ofSeconds(10);
 
-  /** How long before the end a task that may get more time is told, if the config does not say. */
+  /** A task that may get more time is warned so long before its end, if the config does not say. */
   private static final Duration USUAL_WARNING = Duration.ofMinutes(1);
 
   private static final String SCRATCH = "scratch";

@@ -473,7 +473,7 @@ public record ClusterProfile(
         : List.of(named.get().split(",", -1));
   }
 
-  /** Returns those of these partitions that the profile describes, in this order. */
+  /** Returns the named partitions that the profile describes, in this order. */
   public List<Partition> known(Optional<String> named) {
     List<Partition> known = new ArrayList<>();
     for (String name : partitionNames(named)) {

@@ -143,7 +143,7 @@ public record ModelShape(
   private String family() {
     int dash = name.lastIndexOf('-');
     boolean sized = dash > 0 && Character.isDigit(name.charAt(dash + 1)) && name.endsWith("b");
-    // The sizes of Llama 3, 3.1, 3.2 and 3.3 are the same wherever two of them have one.
+    // Where two of Llama 3, 3.1, 3.2 and 3.3 have a size, they have one shape for it.
     return sized ? name.substring(0, dash).replaceFirst("^llama-3\\..*", "llama-3") : name;
   }
 

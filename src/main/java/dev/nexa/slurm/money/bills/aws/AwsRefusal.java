@@ -14,7 +14,7 @@ import software.amazon.awssdk.core.exception.SdkException;
 
 /**
  * Turns failures of AWS into errors with advice. The SDK's exceptions are not kept as causes, and
- * their messages are mostly left out: the message of a refused signature holds the request's
+ * their messages are mostly left out. The message of a refused signature holds the request's
  * headers, including the session token.
  *
  * @see <a
