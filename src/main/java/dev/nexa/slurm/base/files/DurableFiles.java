@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -590,6 +591,20 @@ public final class DurableFiles {
       nearest = nearest.getParent();
     }
     return nearest;
+  }
+
+  /** Says where a link leads if nothing is there; empty if it is no link, or leads somewhere. */
+  public static Optional<String> leadsNowhere(Path link) {
+    if (!Files.isSymbolicLink(link) || Files.exists(link)) {
+      return Optional.empty();
+    }
+    try {
+      String target = link + " is a link to " + Files.readSymbolicLink(link);
+      return Optional.of(
+          target + (Files.notExists(link) ? ", which is not there" : ", which cannot be reached"));
+    } catch (IOException gone) {
+      return Optional.empty();
+    }
   }
 
   static Path parent(Path file) {

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.command.workspace.ShareWorkspace;
 import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import java.io.IOException;
@@ -22,10 +23,16 @@ import java.util.Set;
 final class Access {
   private static final Set<String> CHANGE_A_FOLDER = Set.of("mv", "rm", "touch", "mkdir");
   private static final int GROUP_ENTERS = 010;
+  private static final int STICKY = 01000;
+
+  /** Groups below it are the system's (login.defs(5), GID_MIN). */
+  private static final int FIRST_GROUP = 1000;
+
+  private static final int NOGROUP = 65534;
 
   private Access() {}
 
-  /** Returns a command from its words, which hold no spaces; {@code why} is its comment. */
+  /** Returns a command from words that hold no spaces, so no paths; {@code why} is its comment. */
   static Advice type(String command, String why) {
     return Advice.command(why, (Object[]) command.split(" ", -1));
   }
@@ -59,15 +66,68 @@ final class Access {
     if (owner.equals(me)) {
       return Advice.command("", "chmod", mode, path);
     }
+    // A run of root's stays root's: this user's passes would take its job for lost.
+    boolean allMine =
+        workspace.openRuns().stream()
+            .map(workspace::run)
+            .allMatch(run -> madeBy(run).filter(me::equals).isPresent());
     return inside && !team && isMine(workspace.root())
-        ? Advice.command("root types it: the workspace is yours", "chown", "-h", me + ":", path)
+        ? chown(allMine ? "-hR" : "-h", path)
         : Advice.step("ask " + owner + ", who owns " + path + ", to let you use it");
+  }
+
+  /** Returns the command that gives parts of this user's own workspace back to this user. */
+  static Advice giveBack(Path... paths) {
+    return chown("-hR", paths);
+  }
+
+  private static Advice chown(String option, Path... paths) {
+    List<Object> words = new ArrayList<>(List.of("chown", option, UnixUser.me().user() + ":"));
+    words.addAll(List.of(paths));
+    return Advice.command("root types it: the workspace is yours", words.toArray());
+  }
+
+  /** Returns who submitted a run, as its journal says; empty if that cannot be read. */
+  static Optional<String> madeBy(RunFolder run) {
+    try {
+      return run.journal().read().stream().findFirst().map(first -> first.data().text("user"));
+    } catch (UncheckedIOException | IllegalArgumentException unreadable) {
+      return Optional.empty();
+    }
+  }
+
+  /** Returns what to do about a link whose target is not there. It may be on a disk to mount. */
+  static Advice mount(Path link) {
+    return Advice.step("mount or restore what " + link + " leads to, or correct the link");
   }
 
   /** Returns the command that sets the modes of a team's workspace. */
   static Advice share(Context context) {
     String group = group(context.workspace().runs());
     return type("nexa-slurm init --group " + group, "sets the modes of docs/teams.md");
+  }
+
+  /**
+   * Returns whether the group of a folder can be a team's. A group of the system cannot: who is in
+   * it has rights outside the workspace.
+   */
+  static boolean isTeams(Path folder) {
+    try {
+      int id = (Integer) Files.getAttribute(folder, "unix:gid");
+      return id >= FIRST_GROUP && id != NOGROUP && !group(folder).matches("\\d*");
+    } catch (IOException | UnsupportedOperationException | IllegalArgumentException unknown) {
+      return false;
+    }
+  }
+
+  /** Returns how a workspace whose group is no team's comes back to its team. */
+  static List<Advice> toTeam(Path root, String group) {
+    String find = Advice.command("", "find", root, "-group", group).toString();
+    Advice init = Advice.command("", "nexa-slurm", "--workspace", root, "init", "--group", "TEAM");
+    return List.of(
+        Advice.step(
+            "root types, with the team's group for TEAM: " + find + " -exec chgrp -h TEAM {} +"),
+        Advice.step("then " + Workspace.ownerOf(root) + " types: " + init));
   }
 
   static String group(Path path) {
@@ -78,8 +138,11 @@ final class Access {
     }
   }
 
-  /** Returns whether this user is in the group of a file or folder; true if it is not known. */
+  /** Returns whether this user has a group's rights to a path; true if it is not known. */
   static boolean isMember(Path path) {
+    if (UnixUser.me().user().equals("root")) {
+      return true;
+    }
     try {
       String group = " " + Files.getAttribute(path, "unix:gid") + " ";
       return Files.readString(Path.of("/proc/self/status"))
@@ -95,6 +158,9 @@ final class Access {
   static List<Advice> toJoin(Path folder) {
     if ((ShareWorkspace.mode(folder) & GROUP_ENTERS) == 0 || isMember(folder)) {
       return List.of();
+    }
+    if (!isTeams(folder)) {
+      return toTeam(folder.toAbsolutePath().normalize(), group(folder));
     }
     String why = "root types it, if " + Workspace.ownerOf(folder) + " agrees; then log in again";
     return List.of(type("usermod -aG " + group(folder) + " " + UnixUser.me().user(), why));
@@ -127,6 +193,11 @@ final class Access {
     Path needs = ours ? root : owners ? last : DurableFiles.nearest(last.resolveSibling(""));
     boolean writes = CHANGE_A_FOLDER.contains(program) && !Files.isWritable(needs);
     Advice command = Advice.command(advice.text(), words.toArray());
+    if (program.equals("mv") && (ShareWorkspace.mode(needs) & STICKY) != 0) {
+      // Only these two and root may rename it (rename(2), EPERM).
+      writes |= !isMine(needs);
+      needs = Path.of(words.get(1));
+    }
     return (owners || writes) && !isMine(needs) && !UnixUser.me().user().equals("root")
         ? Advice.step("ask " + Workspace.ownerOf(needs) + ", who types: " + command)
         : command;

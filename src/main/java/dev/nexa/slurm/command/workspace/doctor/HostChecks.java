@@ -39,6 +39,12 @@ final class HostChecks {
   private static final int SMALLEST_ARCHIVE = 1 << 20;
   private static final String RECORDS = "submit and reconcile";
 
+  /** The folders in which submit and reconcile write; the first is the workspace. */
+  private static final List<String> FOLDERS =
+      List.of(
+          ",.nexa,runs,runs/open,runs/manifests,runs/snapshots,estimates,code,programs"
+              .split(",", -1));
+
   private HostChecks() {}
 
   static List<CheckFinding> java(Context context) {
@@ -81,22 +87,31 @@ final class HostChecks {
     Path runs = workspace.runs();
     boolean team = ShareWorkspace.isTeams(workspace);
     List<CheckFinding> findings = new ArrayList<>();
-    for (Path folder :
-        List.of(
-            root, root.resolve(".nexa"), runs, runs.resolve("open"), runs.resolve("manifests"))) {
-      Path there = DurableFiles.nearest(folder);
-      if (!Files.isDirectory(there)) {
-        findings.add(failed(there + " is no folder", RECORDS, Access.moveAway(there)));
-      } else if (there.equals(folder) && !Files.isWritable(folder)) {
-        CheckFinding closed = Access.notWritable(context, folder, RECORDS);
+    List<Path> closed = new ArrayList<>();
+    for (String name : FOLDERS) {
+      Path folder = root.resolve(name);
+      if (closed.stream().anyMatch(folder::startsWith)) {
+        continue; // it has the cause of the folder above it
+      }
+      Optional<String> lost = DurableFiles.leadsNowhere(folder);
+      if (lost.isPresent()) {
+        closed.add(folder);
+        findings.add(failed(lost.get(), RECORDS, Access.mount(folder)));
+      } else if (Files.exists(folder) && !Files.isDirectory(folder)) {
+        closed.add(folder);
+        findings.add(failed(folder + " is no folder", RECORDS, Access.moveAway(folder)));
+      } else if (Files.exists(folder) && !Files.isWritable(folder)) {
+        CheckFinding finding = Access.notWritable(context, folder, RECORDS);
         // The modes of a team's workspace are looked at by `team`.
-        if (!team || closed.says().endsWith("read-only")) {
-          findings.add(closed);
+        if (!team || finding.says().endsWith("read-only")) {
+          closed.add(folder);
+          findings.add(finding);
         }
       }
     }
     boolean asShared = findings.isEmpty() && team == workspace.isShared();
-    return orOk(asShared ? records(context, workspace) : findings, root.toString());
+    boolean mayLook = asShared && (!team || Access.isMember(runs));
+    return orOk(mayLook ? records(context, workspace) : findings, root.toString());
   }
 
   /** Looks at the files in runs/ that each submit reads or writes. */
@@ -110,7 +125,11 @@ final class HostChecks {
     for (Path ledger : DurableFiles.list(workspace.runs(), "ledger-????-??{.*,}.jsonl")) {
       String month = "ledger-" + ledger.getFileName().toString().substring(7, 14);
       boolean own = ledger.equals(workspace.own(workspace.runs(), month, ".jsonl"));
-      if (!Files.isReadable(ledger)) {
+      if (!Files.isRegularFile(ledger)) {
+        Optional<String> lost = DurableFiles.leadsNowhere(ledger);
+        Advice mend = lost.isPresent() ? Access.mount(ledger) : Access.moveAway(ledger);
+        findings.add(failed(lost.orElse(ledger + " is no file"), RECORDS, mend));
+      } else if (!Files.isReadable(ledger)) {
         Advice open =
             own || !workspace.isShared()
                 ? Access.toUse(context, ledger, "u+r")
@@ -154,15 +173,29 @@ final class HostChecks {
     Path runs = workspace.runs();
     String group = Access.group(runs);
     String affects = "who can submit here, and what members can do to each other's runs";
-    if (group.matches("\\d+")) {
-      String says = "the workspace belongs to the group number " + group + ", which has no name";
-      Advice again = Advice.step("root types groupadd -g " + group + " NAME, and adds the members");
-      return List.of(failed(says, affects, again));
+    if (!Access.isTeams(runs)) {
+      String says = "the workspace belongs to the group %s, which is no team's".formatted(group);
+      return List.of(failed(says, affects).with(Access.toTeam(workspace.root(), group)));
     }
     List<CheckFinding> findings = new ArrayList<>();
     if (!Access.isMember(runs) && !Files.isWritable(runs)) {
       String says = "the workspace belongs to the group %s, and you are not in it".formatted(group);
       findings.add(failed(says, affects).with(Access.toJoin(runs)));
+    }
+    Path root = workspace.root();
+    String owner = Workspace.ownerOf(root);
+    for (Path folder : ShareWorkspace.sharedFolders(workspace).keySet()) {
+      boolean owners = folder.equals(root) || folder.resolveSibling("").equals(root);
+      String its = Workspace.ownerOf(folder);
+      if (owners && !its.equals(owner)) {
+        String says = "%s belongs to %s, and the workspace to %s".formatted(folder, its, owner);
+        Advice give = Advice.command("root types it", "chown", "-h", owner, folder);
+        findings.add(failed(says, affects, give));
+      } else if (its.equals(owner) && !Access.group(folder).equals(group)) {
+        String says = "%s has the group %s, and runs/ %s";
+        says = says.formatted(folder, Access.group(folder), group);
+        findings.add(failed(says, affects, Access.share(context)));
+      }
     }
     Map<Path, Integer> wrong = ShareWorkspace.wrongModes(workspace);
     if (!wrong.isEmpty()) {

@@ -39,6 +39,7 @@ import java.util.TreeSet;
 final class RuleChecks {
   private static final Duration SOON = Duration.ofDays(30);
   private static final int OLD_PRICES_DAYS = 180;
+  private static final int READ_BY_OTHERS = 077;
   private static final String EXAMPLE = "%s: {price: 2.50, source: contract}";
 
   private RuleChecks() {}
@@ -129,9 +130,18 @@ final class RuleChecks {
     if (!team && !policy.name().equals(ConfigReader.ADMIN_POLICY.toString())) {
       return Optional.of(Access.notWritable(context, there, affects));
     }
-    String mode = team ? "3770 -g " + Access.group(workspace.runs()) : "1777";
-    String who = (team ? Workspace.ownerOf(workspace.root()) : "root") + " types it";
-    Advice make = Access.type("install -d -m " + mode + " " + used, who);
+    Advice make =
+        team
+            ? Advice.command(
+                Workspace.ownerOf(workspace.root()) + " types it",
+                "install",
+                "-d",
+                "-m",
+                "3770",
+                "-g",
+                Access.group(workspace.runs()),
+                used)
+            : Advice.command("root types it", "install", "-d", "-m", "1777", used);
     return Optional.of(failed("submits cannot count uses of approvals in " + used, affects, make));
   }
 
@@ -176,6 +186,10 @@ final class RuleChecks {
     return orOk(findings, file + ", as of " + book.asOf());
   }
 
+  private static Advice close(Path address) {
+    return Advice.command("then replace the address: others may know it", "chmod", "600", address);
+  }
+
   /** Where only the jar has the book, there is no file to change yet. */
   private static Advice edit(Context context, String file, String what) {
     return context.source().isOwn(file) || Path.of(file).isAbsolute()
@@ -191,8 +205,14 @@ final class RuleChecks {
     for (NotifyChannel channel : policy.channels()) {
       Advice correct = Access.change(file, "correct notify." + channel.name());
       Advice test = Access.type("nexa-slurm notify test " + channel.name(), "tries it");
+      Optional<Path> open =
+          channel
+              .urlFile()
+              .map(Path::of)
+              .filter(path -> (ShareWorkspace.mode(path) & READ_BY_OTHERS) != 0);
+      Advice first = open.map(RuleChecks::close).orElse(correct);
       SendNotices.fault(channel, context.environment())
-          .map(why -> failed(channel.name() + ": " + why, affects, correct, test))
+          .map(why -> failed(channel.name() + ": " + why, affects, first, test))
           .ifPresent(findings::add);
     }
     Outbox outbox = new Outbox(context.workspace());

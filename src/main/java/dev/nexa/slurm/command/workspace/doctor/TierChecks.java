@@ -17,6 +17,8 @@ import dev.nexa.slurm.command.workspace.ShareWorkspace;
 import dev.nexa.slurm.job.config.shared.S3Settings;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.records.diagnostics.Diagnosis;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
@@ -78,7 +80,9 @@ final class TierChecks {
       boolean isTier = path.equals(folder.root().path());
       boolean inTeams = team && path.startsWith(context.workspace().root());
       if (folder.outcome() == Outcome.FAILED) {
-        findings.add(failed(path + ": " + folder.note(), AFFECTS, other));
+        boolean link = DurableFiles.leadsNowhere(path).isPresent();
+        CheckFinding finding = failed(path + ": " + folder.note(), AFFECTS, other);
+        findings.add(link ? finding.with(List.of(Access.mount(path), other)) : finding);
       } else if (folder.outcome() == Outcome.EXISTS && !Files.isWritable(path)) {
         // The folders in a closed tier have the same cause.
         if (closed.add(folder.root())) {
@@ -121,7 +125,8 @@ final class TierChecks {
     boolean roots =
         Workspace.ownerOf(nearest).equals("root")
             && (ShareWorkspace.mode(nearest) & ENTERED_BY_OTHERS) != 0;
-    Advice make = Access.type("install -d -m 1777 " + path, "root types it, for all users");
+    Advice make =
+        Advice.command("root types it, for all users", "install", "-d", "-m", "1777", path);
     return roots ? failed(says, AFFECTS, make, other) : failed(says, AFFECTS, other);
   }
 
@@ -186,6 +191,7 @@ final class TierChecks {
     }
     Path runs = context.workspace().runs();
     List<String> lost = names(runs.resolve("open"), run -> !Files.isDirectory(runs.resolve(run)));
+    closed(context.workspace(), findings);
     if (!lost.isEmpty()) {
       findings.add(
           failed(
@@ -201,6 +207,33 @@ final class TierChecks {
       findings.add(advice(says, "runs that bring a model to users", halt.ends()));
     }
     return orOk(findings, "none");
+  }
+
+  /** Finds unfinished runs that this user's passes cannot settle, though they should. */
+  private static void closed(Workspace workspace, List<CheckFinding> findings) {
+    String affects = "their costs and notifications, status and cancel";
+    for (RunId id : workspace.openRuns()) {
+      RunFolder run = workspace.run(id);
+      Path folder = run.path();
+      boolean theirs = run.isOfAnotherUser();
+      if (!Files.isDirectory(folder) || (theirs && workspace.isShared())) {
+        continue;
+      }
+      boolean open =
+          Files.isReadable(folder) && Files.isWritable(folder) && Files.isExecutable(folder);
+      if (theirs && Access.madeBy(run).filter(run.owner()::equals).isPresent()) {
+        String says = "the unfinished run " + id + " is " + run.owner() + "'s, who submitted it";
+        Advice pass = Advice.command(run.owner() + " types it", "nexa-slurm", "reconcile");
+        findings.add(advice(says, affects, pass));
+      } else if (theirs) {
+        String says = "the unfinished run " + folder + " belongs to " + run.owner();
+        Path mark = workspace.runs().resolve("open").resolve(id.value());
+        findings.add(failed(says, affects, Access.giveBack(folder, mark)));
+      } else if (!open) {
+        Advice use = Advice.command("", "chmod", "u+rwx", folder);
+        findings.add(failed("you may not use your own " + folder, affects, use));
+      }
+    }
   }
 
   static List<CheckFinding> nodes(Context context) {

@@ -314,6 +314,33 @@ class DoctorCommandTest {
             "tiers          it could not look: see profile (also: disk, leftovers, prices, s3");
   }
 
+  /** Its disk may not be mounted: the starter's rules in its place would replace the site's. */
+  @Test
+  void aLinkToNothingIsNeverReplaced() throws IOException {
+    String at = "/not/mounted/";
+    Files.createDirectories(ada.workspace.resolve("runs"));
+    for (String name :
+        List.of("configs/policy.yaml", "configs/prices/default.yaml", "runs/manifests")) {
+      Path link = ada.workspace.resolve(name);
+      Files.deleteIfExists(link);
+      Files.createSymbolicLink(link, Path.of(at + name));
+    }
+    Path tier = folder.resolve("tiers/shared");
+    Tree.delete(tier);
+    Files.createSymbolicLink(tier, Path.of(at + "runs"));
+
+    List<JsonObject> found = ada.type("doctor", "--json").json().objects("findings");
+
+    for (String check : List.of("policy", "prices", "workspace", "tiers")) {
+      JsonObject one =
+          found.stream().filter(it -> it.text("check").equals(check)).findFirst().orElseThrow();
+      assertThat(one.text("says")).contains(" is a link to " + at);
+      assertThat(one.texts("remedies"))
+          .anyMatch(remedy -> remedy.startsWith("mount or restore"))
+          .noneMatch(remedy -> remedy.contains("mv ") || remedy.contains(" init"));
+    }
+  }
+
   @Test
   void aCommandOfOursNamesItsWorkspace() {
     ada.file("configs/clusters/default.yaml", profile() + "price_book: none\n");
