@@ -121,8 +121,19 @@ public final class SlurmScheduler implements Scheduler {
    * any file.
    */
   public static boolean installed(Map<String, String> environment) {
+    return isOnPath(environment, "sbatch");
+  }
+
+  private static boolean isOnPath(Map<String, String> environment, String client) {
     return Stream.of(environment.getOrDefault("PATH", "").split(File.pathSeparator, -1))
-        .anyMatch(folder -> Files.isExecutable(Path.of(folder, "sbatch")));
+        .anyMatch(folder -> Files.isExecutable(Path.of(folder, client)));
+  }
+
+  /** Returns the clients that runs need and that are not on the PATH. */
+  public List<String> missingClients() {
+    return Stream.of("squeue", "sacct", "scancel", "scontrol", "sinfo")
+        .filter(client -> !isOnPath(environment, client))
+        .toList();
   }
 
   @Override

@@ -32,9 +32,11 @@ final class Access {
 
   private Access() {}
 
-  /** Returns a command from words that hold no spaces, so no paths; {@code why} is its comment. */
-  static Advice type(String command, String why) {
-    return Advice.command(why, (Object[]) command.split(" ", -1));
+  /** Returns a command from words that hold no spaces, then paths; {@code why} is its comment. */
+  static Advice type(String command, String why, Path... paths) {
+    List<Object> words = new ArrayList<>(List.of(command.split(" ", -1)));
+    words.addAll(List.of(paths));
+    return Advice.command(why, words.toArray());
   }
 
   /** Returns the command that keeps what is in the way under another name. */
@@ -82,9 +84,8 @@ final class Access {
   }
 
   private static Advice chown(String option, Path... paths) {
-    List<Object> words = new ArrayList<>(List.of("chown", option, UnixUser.me().user() + ":"));
-    words.addAll(List.of(paths));
-    return Advice.command("root types it: the workspace is yours", words.toArray());
+    String me = UnixUser.me().user();
+    return type("chown " + option + " " + me + ":", "root types it: the workspace is yours", paths);
   }
 
   /** Returns who submitted a run, as its journal says; empty if that cannot be read. */
@@ -178,10 +179,11 @@ final class Access {
    * if this user may not do it. Returns other advice as it is.
    */
   static Advice typed(Context context, Advice advice) {
-    if (advice.kind() != Advice.Kind.COMMAND || context.missing().isPresent()) {
+    List<String> words = new ArrayList<>(advice.command());
+    boolean init = words.size() == 2 && words.get(1).equals("init");
+    if (advice.kind() != Advice.Kind.COMMAND || (context.missing().isPresent() && !init)) {
       return advice;
     }
-    List<String> words = new ArrayList<>(advice.command());
     String program = words.get(0);
     Path root = context.workspace().root();
     Path last = Path.of(words.get(words.size() - 1));
@@ -203,7 +205,7 @@ final class Access {
         : command;
   }
 
-  private static boolean isMine(Path path) {
+  static boolean isMine(Path path) {
     return Workspace.ownerOf(path).equals(UnixUser.me().user());
   }
 

@@ -30,6 +30,7 @@ record Check(String name, String looks, Function<Context, List<CheckFinding>> lo
           new Check("policy", "the policy that is in force", RuleChecks::policy),
           new Check("approvers", "the approvers' keys and when they end", RuleChecks::approvers),
           new Check("prices", "the price book's age and missing prices", RuleChecks::prices),
+          new Check("job", "whether submit can prepare a small job", SlurmChecks::job),
           new Check("notifications", "messages that wait or failed", RuleChecks::notifications),
           new Check("cron", "passes of reconcile", HostChecks::cron),
           new Check("s3", "the credentials for the profile's address in S3", TierChecks::s3),

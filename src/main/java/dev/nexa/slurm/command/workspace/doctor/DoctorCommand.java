@@ -11,9 +11,13 @@ import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.cluster.scheduler.slurm.ClientTimeouts;
 import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.command.workspace.ShareWorkspace;
 import dev.nexa.slurm.command.workspace.doctor.CheckFinding.Result;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.records.runs.WorkspaceSearch;
 import dev.nexa.slurm.run.Context;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -80,20 +84,29 @@ public final class DoctorCommand extends Subcommand {
   private Context opened(List<CheckFinding> findings) {
     try {
       Context context = context();
-      return context.missing().isPresent()
-          ? context
-          : new Context(context.workspace().root(), environment());
-    } catch (NexaException closed) {
-      if (closed.code() != ErrorCode.IO_FAILED) {
-        throw closed;
+      Path root = context.workspace().root();
+      boolean mine = Access.isMine(root) || UnixUser.me().user().equals("root");
+      boolean closed = !Files.isWritable(root) && !ShareWorkspace.isTeams(context.workspace());
+      if (context.missing().isEmpty() && !mine && closed) {
+        String says = root + " is " + Workspace.ownerOf(root) + "'s workspace, and not shared";
+        Advice share = Advice.step("ask for it (docs/teams.md), or name yours: --workspace DIR");
+        findings.add(CheckFinding.failed(says, "submit", share).of("workspace"));
       }
-      List<Advice> advice = new ArrayList<>(closed.advice());
+      return context.missing().isPresent() ? context : new Context(root, environment());
+    } catch (NexaException refused) {
+      boolean gone = refused.code() == ErrorCode.WORKSPACE_NOT_FOUND;
+      if (!gone && refused.code() != ErrorCode.IO_FAILED) {
+        throw refused;
+      }
+      List<Advice> advice = new ArrayList<>(refused.advice());
       RootCommand.of(spec())
           .typedWorkspace()
           .or(() -> Optional.ofNullable(environment().get("NEXA_WORKSPACE")).map(Path::of))
           .ifPresent(folder -> advice.addAll(0, Access.toJoin(folder)));
-      String says = String.valueOf(closed.getMessage());
-      findings.add(CheckFinding.unknown(says).with(advice).of("workspace"));
+      String says = String.valueOf(refused.getMessage());
+      CheckFinding finding =
+          gone ? CheckFinding.failed(says, "all commands") : CheckFinding.unknown(says);
+      findings.add(finding.with(advice).of("workspace"));
       return new Context(ROOT, environment()).missing(WorkspaceSearch.from(ROOT));
     }
   }

@@ -109,6 +109,11 @@ final class HostChecks {
         }
       }
     }
+    for (Path folder : List.of(root.resolve(".nexa"), runs)) {
+      if (findings.isEmpty() && Files.isWritable(folder)) {
+        TierChecks.cannotMake(folder, RECORDS).ifPresent(findings::add);
+      }
+    }
     boolean asShared = findings.isEmpty() && team == workspace.isShared();
     boolean mayLook = asShared && (!team || Access.isMember(runs));
     return orOk(mayLook ? records(context, workspace) : findings, root.toString());
@@ -233,6 +238,10 @@ final class HostChecks {
     Advice pass = Access.type("nexa-slurm reconcile", "makes a pass now, and prints what stops it");
     Advice watch = Access.type("nexa-slurm reconcile --watch 5m", "or make passes without cron");
     Advice line = Access.type("nexa-slurm cron install", "corrects the line");
+    Path beat = context.workspace().own(context.root().resolve(".nexa"), "heartbeat", ".json");
+    if (shown.heartbeat().isEmpty() && Files.exists(beat)) {
+      return List.of(failed(beat + " cannot be read", "whether a missing pass is noticed", pass));
+    }
     if (shown.notRead().isPresent()) {
       String says = shown.notRead().get() + "; " + words;
       return List.of(unfinished && late ? failed(says, affects, watch) : unknown(says, watch));

@@ -6,6 +6,8 @@ import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.ok;
 import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.orOk;
 
 import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.command.workspace.ShareWorkspace;
@@ -14,6 +16,8 @@ import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.site.PriceBook;
+import dev.nexa.slurm.job.estimate.PriceKey;
+import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.approvals.UnixUser;
@@ -32,7 +36,9 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 
 /** Checks of the policy, the approvers, the prices and the notifications. */
@@ -40,6 +46,7 @@ final class RuleChecks {
   private static final Duration SOON = Duration.ofDays(30);
   private static final int OLD_PRICES_DAYS = 180;
   private static final int READ_BY_OTHERS = 077;
+  private static final String ROOTS = "install -d -m 1777";
   private static final String EXAMPLE = "%s: {price: 2.50, source: contract}";
 
   private RuleChecks() {}
@@ -130,18 +137,9 @@ final class RuleChecks {
     if (!team && !policy.name().equals(ConfigReader.ADMIN_POLICY.toString())) {
       return Optional.of(Access.notWritable(context, there, affects));
     }
-    Advice make =
-        team
-            ? Advice.command(
-                Workspace.ownerOf(workspace.root()) + " types it",
-                "install",
-                "-d",
-                "-m",
-                "3770",
-                "-g",
-                Access.group(workspace.runs()),
-                used)
-            : Advice.command("root types it", "install", "-d", "-m", "1777", used);
+    String who = team ? Workspace.ownerOf(workspace.root()) : "root";
+    String words = team ? "install -d -m 3770 -g " + Access.group(workspace.runs()) : ROOTS;
+    Advice make = Access.type(words, who + " types it", used);
     return Optional.of(failed("submits cannot count uses of approvals in " + used, affects, make));
   }
 
@@ -171,6 +169,7 @@ final class RuleChecks {
             .filter(one -> one.source().contains("placeholder") || one.price().signum() == 0)
             .count();
     LocalDate today = LocalDate.now(Clock.systemUTC());
+    notToday(profile, book, missing, today).ifPresent(findings::add);
     LocalDate asOf = book.asOf();
     if (examples > 0
         || asOf.plusDays(OLD_PRICES_DAYS).isBefore(today)
@@ -184,6 +183,27 @@ final class RuleChecks {
       findings.add(advice(says, "estimates and costs of new runs", write));
     }
     return orOk(findings, file + ", as of " + book.asOf());
+  }
+
+  /** Returns the first price that an estimate would not find today, though the book has it. */
+  private static Optional<CheckFinding> notToday(
+      ClusterProfile profile, PriceBook book, Set<String> missing, LocalDate today) {
+    Optional<String> account = profile.usual().account();
+    Map<String, ClusterProfile.Partition> partitions = profile.partitions();
+    try {
+      if (partitions.isEmpty()) {
+        Rates.of(book, PriceKey.of(profile, Optional.empty(), account, today, List.of()));
+      }
+      for (String name : partitions.keySet()) {
+        List<String> gpus = new ArrayList<>(partitions.get(name).gpuType().stream().toList());
+        gpus.removeAll(missing);
+        Rates.of(book, PriceKey.of(profile, Optional.of(name), account, today, gpus));
+      }
+      return Optional.empty();
+    } catch (NexaException none) {
+      boolean asks = none.code() == ErrorCode.PRICE_NEEDS_PARTITION; // a config can name it
+      return asks ? Optional.empty() : Optional.of(failed(none, "submit and estimate"));
+    }
   }
 
   private static Advice close(Path address) {

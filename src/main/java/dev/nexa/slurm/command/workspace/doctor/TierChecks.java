@@ -70,6 +70,9 @@ final class TierChecks {
     boolean ours = false;
     Set<TierRoot> closed = new HashSet<>();
     boolean team = ShareWorkspace.isTeams(context.workspace());
+    if (context.missing().isPresent()) {
+      return List.of(unknown("it could not look: see workspace"));
+    }
     if (team && !Access.isMember(context.workspace().runs())) {
       return List.of(unknown("it could not look: see team"));
     }
@@ -89,7 +92,7 @@ final class TierChecks {
           findings.add(Access.notWritable(context, path, AFFECTS));
         }
       } else if (folder.outcome() == Outcome.EXISTS && isTier) {
-        cannotMake(path, other).ifPresent(findings::add);
+        cannotMake(path, AFFECTS, other).ifPresent(findings::add);
       } else if (folder.outcome() == Outcome.WOULD_MAKE) {
         Path nearest = DurableFiles.nearest(path);
         if (inTeams || (Files.isDirectory(nearest) && Files.isWritable(nearest))) {
@@ -125,26 +128,28 @@ final class TierChecks {
     boolean roots =
         Workspace.ownerOf(nearest).equals("root")
             && (ShareWorkspace.mode(nearest) & ENTERED_BY_OTHERS) != 0;
-    Advice make =
-        Advice.command("root types it, for all users", "install", "-d", "-m", "1777", path);
+    Advice make = Access.type("install -d -m 1777", "root types it, for all users", path);
     return roots ? failed(says, AFFECTS, make, other) : failed(says, AFFECTS, other);
   }
 
   /** Makes a file and removes it: space, inodes or a quota can be used up. */
-  private static Optional<CheckFinding> cannotMake(Path folder, Advice other) {
+  static Optional<CheckFinding> cannotMake(Path folder, String affects, Advice... other) {
     try {
       Files.delete(Files.createTempFile(folder, ".doctor", ""));
       return Optional.empty();
     } catch (IOException failed) {
       String says = "no file can be made in " + folder + ": " + DurableFiles.reason(failed);
       Advice shows = Advice.command("shows the inodes that are left (IFree)", "df", "-i", folder);
-      return Optional.of(failed(says, AFFECTS, shows, other));
+      return Optional.of(failed(says, affects, shows).and(other));
     }
   }
 
   static List<CheckFinding> disk(Context context) {
     Map<String, Path> places = new LinkedHashMap<>();
     places.put("the workspace", context.workspace().root());
+    if (Files.isDirectory(context.workspace().runs())) {
+      places.put("runs/", context.workspace().runs());
+    }
     roots(context).stream()
         .filter(TierRoot::exists)
         .forEach(root -> places.put(root.tier().key(), root.path()));
