@@ -595,13 +595,11 @@ public final class DurableFiles {
 
   /** Says where a link leads if nothing is there; empty if it is no link, or leads somewhere. */
   public static Optional<String> leadsNowhere(Path link) {
-    if (!Files.isSymbolicLink(link) || Files.exists(link)) {
-      return Optional.empty();
-    }
     try {
-      String target = link + " is a link to " + Files.readSymbolicLink(link);
-      return Optional.of(
-          target + (Files.notExists(link) ? ", which is not there" : ", which cannot be reached"));
+      return Files.isSymbolicLink(link) && !Files.exists(link)
+          ? Optional.of(
+              link + " is a link to " + Files.readSymbolicLink(link) + ", where nothing is")
+          : Optional.empty();
     } catch (IOException gone) {
       return Optional.empty();
     }

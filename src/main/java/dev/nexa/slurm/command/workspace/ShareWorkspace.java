@@ -150,26 +150,19 @@ public final class ShareWorkspace {
    * that mode. Whether others may read does not count.
    */
   public static Map<Path, Integer> wrongModes(Workspace workspace) {
-    Map<Path, Integer> wrong = sharedFolders(workspace);
-    String owner = Workspace.ownerOf(workspace.root());
+    Path root = workspace.root();
+    Map<Path, Integer> wrong = new LinkedHashMap<>();
+    Stream.of("", "configs", "configs/clusters", "configs/prices", "templates")
+        .forEach(name -> wrong.put(root.resolve(name), MEMBERS_READ));
+    FOLDERS.forEach((name, mode) -> wrong.put(root.resolve(name), mode));
     wrong
         .entrySet()
         .removeIf(
             one ->
-                !Workspace.ownerOf(one.getKey()).equals(owner)
+                !Files.isDirectory(one.getKey(), LinkOption.NOFOLLOW_LINKS)
+                    || !Workspace.ownerOf(one.getKey()).equals(Workspace.ownerOf(root))
                     || (mode(one.getKey()) & ~READ_BY_OTHERS) == one.getValue());
     return wrong;
-  }
-
-  /** Returns the folders of a workspace that exist, with the modes that {@link #share} sets. */
-  public static Map<Path, Integer> sharedFolders(Workspace workspace) {
-    Path root = workspace.root();
-    Map<Path, Integer> folders = new LinkedHashMap<>();
-    Stream.of("", "configs", "configs/clusters", "configs/prices", "templates")
-        .forEach(name -> folders.put(root.resolve(name), MEMBERS_READ));
-    FOLDERS.forEach((name, mode) -> folders.put(root.resolve(name), mode));
-    folders.keySet().removeIf(path -> !Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS));
-    return folders;
   }
 
   /** Returns the mode of a file or folder; 0 if it cannot be read. */

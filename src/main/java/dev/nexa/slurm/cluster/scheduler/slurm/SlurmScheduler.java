@@ -131,9 +131,8 @@ public final class SlurmScheduler implements Scheduler {
 
   /** Returns the clients that runs need and that are not on the PATH. */
   public List<String> missingClients() {
-    return Stream.of("squeue", "sacct", "scancel", "scontrol", "sinfo")
-        .filter(client -> !isOnPath(environment, client))
-        .toList();
+    List<String> clients = List.of("squeue", "sacct", "scancel", "scontrol", "sinfo");
+    return clients.stream().filter(client -> !isOnPath(environment, client)).toList();
   }
 
   @Override

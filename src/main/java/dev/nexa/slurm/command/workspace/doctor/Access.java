@@ -25,10 +25,8 @@ final class Access {
   private static final int GROUP_ENTERS = 010;
   private static final int STICKY = 01000;
 
-  /** Groups below it are the system's (login.defs(5), GID_MIN). */
-  private static final int FIRST_GROUP = 1000;
-
-  private static final int NOGROUP = 65534;
+  /** Groups below 1000 are the system's (login.defs(5), GID_MIN); the last number is nogroup. */
+  private static final String NO_TEAMS = "\\d{0,3}|65534";
 
   private Access() {}
 
@@ -69,31 +67,30 @@ final class Access {
       return Advice.command("", "chmod", mode, path);
     }
     // A run of root's stays root's: this user's passes would take its job for lost.
-    boolean allMine =
-        workspace.openRuns().stream()
-            .map(workspace::run)
-            .allMatch(run -> madeBy(run).filter(me::equals).isPresent());
-    return inside && !team && isMine(workspace.root())
-        ? chown(allMine ? "-hR" : "-h", path)
+    boolean mine =
+        inside
+            && !team
+            && isMine(workspace.root())
+            && workspace.openRuns().stream().allMatch(run -> isSubmitter(workspace.run(run), me));
+    return mine
+        ? giveBack(path)
         : Advice.step("ask " + owner + ", who owns " + path + ", to let you use it");
   }
 
   /** Returns the command that gives parts of this user's own workspace back to this user. */
   static Advice giveBack(Path... paths) {
-    return chown("-hR", paths);
-  }
-
-  private static Advice chown(String option, Path... paths) {
     String me = UnixUser.me().user();
-    return type("chown " + option + " " + me + ":", "root types it: the workspace is yours", paths);
+    return type("chown -hR " + me + ":", "root types it: the workspace is yours", paths);
   }
 
-  /** Returns who submitted a run, as its journal says; empty if that cannot be read. */
-  static Optional<String> madeBy(RunFolder run) {
+  /** Returns whether a run's journal says that this user submitted it. */
+  static boolean isSubmitter(RunFolder run, String user) {
     try {
-      return run.journal().read().stream().findFirst().map(first -> first.data().text("user"));
+      return run.journal().read().stream()
+          .limit(1)
+          .anyMatch(first -> first.data().text("user").equals(user));
     } catch (UncheckedIOException | IllegalArgumentException unreadable) {
-      return Optional.empty();
+      return false;
     }
   }
 
@@ -113,12 +110,8 @@ final class Access {
    * it has rights outside the workspace.
    */
   static boolean isTeams(Path folder) {
-    try {
-      int id = (Integer) Files.getAttribute(folder, "unix:gid");
-      return id >= FIRST_GROUP && id != NOGROUP && !group(folder).matches("\\d*");
-    } catch (IOException | UnsupportedOperationException | IllegalArgumentException unknown) {
-      return false;
-    }
+    String id = attribute(folder, "unix:gid");
+    return !id.matches(NO_TEAMS) && !group(folder).equals(id);
   }
 
   /** Returns how a workspace whose group is no team's comes back to its team. */
@@ -132,8 +125,12 @@ final class Access {
   }
 
   static String group(Path path) {
+    return attribute(path, "posix:group");
+  }
+
+  private static String attribute(Path path, String name) {
     try {
-      return String.valueOf(Files.getAttribute(path, "posix:group"));
+      return String.valueOf(Files.getAttribute(path, name));
     } catch (IOException | UnsupportedOperationException | IllegalArgumentException unknown) {
       return "";
     }
@@ -141,16 +138,15 @@ final class Access {
 
   /** Returns whether this user has a group's rights to a path; true if it is not known. */
   static boolean isMember(Path path) {
-    if (UnixUser.me().user().equals("root")) {
-      return true;
-    }
+    String group = " " + attribute(path, "unix:gid") + " ";
     try {
-      String group = " " + Files.getAttribute(path, "unix:gid") + " ";
-      return Files.readString(Path.of("/proc/self/status"))
-          .lines()
-          .filter(line -> line.matches("(Gid|Groups):.*"))
-          .anyMatch(line -> (line.replace('\t', ' ') + " ").contains(group));
-    } catch (IOException | UnsupportedOperationException | IllegalArgumentException unknown) {
+      return group.isBlank()
+          || UnixUser.me().user().equals("root")
+          || DurableFiles.read(Path.of("/proc/self/status"))
+              .lines()
+              .filter(line -> line.matches("(Gid|Groups):.*"))
+              .anyMatch(line -> (line.replace('\t', ' ') + " ").contains(group));
+    } catch (UncheckedIOException unknown) {
       return true;
     }
   }

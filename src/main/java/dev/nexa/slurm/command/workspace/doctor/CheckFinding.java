@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
  * What a check found.
@@ -81,11 +80,6 @@ record CheckFinding(
   /** Returns the findings, or that nothing is wrong if there are none. */
   static List<CheckFinding> orOk(List<CheckFinding> findings, String says) {
     return findings.isEmpty() ? List.of(ok(says)) : findings;
-  }
-
-  /** Returns the finding with more advice behind its own. */
-  CheckFinding and(Advice... more) {
-    return with(Stream.concat(remedies.stream(), Stream.of(more)).toList());
   }
 
   CheckFinding with(List<Advice> other) {

@@ -13,7 +13,6 @@ import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.workspace.ShareWorkspace;
 import dev.nexa.slurm.command.workspace.doctor.CheckFinding.Result;
-import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.records.runs.WorkspaceSearch;
 import dev.nexa.slurm.run.Context;
@@ -85,9 +84,8 @@ public final class DoctorCommand extends Subcommand {
     try {
       Context context = context();
       Path root = context.workspace().root();
-      boolean mine = Access.isMine(root) || UnixUser.me().user().equals("root");
-      boolean closed = !Files.isWritable(root) && !ShareWorkspace.isTeams(context.workspace());
-      if (context.missing().isEmpty() && !mine && closed) {
+      boolean open = Files.isWritable(root) || ShareWorkspace.isTeams(context.workspace());
+      if (context.missing().isEmpty() && !open && !Access.isMine(root)) {
         String says = root + " is " + Workspace.ownerOf(root) + "'s workspace, and not shared";
         Advice share = Advice.step("ask for it (docs/teams.md), or name yours: --workspace DIR");
         findings.add(CheckFinding.failed(says, "submit", share).of("workspace"));

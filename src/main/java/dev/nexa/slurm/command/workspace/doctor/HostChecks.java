@@ -39,11 +39,9 @@ final class HostChecks {
   private static final int SMALLEST_ARCHIVE = 1 << 20;
   private static final String RECORDS = "submit and reconcile";
 
-  /** The folders in which submit and reconcile write; the first is the workspace. */
-  private static final List<String> FOLDERS =
-      List.of(
-          ",.nexa,runs,runs/open,runs/manifests,runs/snapshots,estimates,code,programs"
-              .split(",", -1));
+  /** The folders in which these two write; the first is the workspace. */
+  private static final String FOLDERS =
+      ",.nexa,runs,runs/open,runs/manifests,runs/snapshots,estimates,code,programs";
 
   private HostChecks() {}
 
@@ -87,25 +85,15 @@ final class HostChecks {
     Path runs = workspace.runs();
     boolean team = ShareWorkspace.isTeams(workspace);
     List<CheckFinding> findings = new ArrayList<>();
-    List<Path> closed = new ArrayList<>();
-    for (String name : FOLDERS) {
+    for (String name : FOLDERS.split(",", -1)) {
       Path folder = root.resolve(name);
-      if (closed.stream().anyMatch(folder::startsWith)) {
-        continue; // it has the cause of the folder above it
-      }
-      Optional<String> lost = DurableFiles.leadsNowhere(folder);
-      if (lost.isPresent()) {
-        closed.add(folder);
-        findings.add(failed(lost.get(), RECORDS, Access.mount(folder)));
-      } else if (Files.exists(folder) && !Files.isDirectory(folder)) {
-        closed.add(folder);
-        findings.add(failed(folder + " is no folder", RECORDS, Access.moveAway(folder)));
+      if (isNot(folder, Files.isDirectory(folder))) {
+        findings.add(notA("folder", folder));
       } else if (Files.exists(folder) && !Files.isWritable(folder)) {
-        CheckFinding finding = Access.notWritable(context, folder, RECORDS);
+        CheckFinding closed = Access.notWritable(context, folder, RECORDS);
         // The modes of a team's workspace are looked at by `team`.
-        if (!team || finding.says().endsWith("read-only")) {
-          closed.add(folder);
-          findings.add(finding);
+        if (!team || closed.says().endsWith("read-only")) {
+          findings.add(closed);
         }
       }
     }
@@ -119,6 +107,16 @@ final class HostChecks {
     return orOk(mayLook ? records(context, workspace) : findings, root.toString());
   }
 
+  private static boolean isNot(Path path, boolean right) {
+    return !right && Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+  }
+
+  private static CheckFinding notA(String kind, Path path) {
+    return DurableFiles.leadsNowhere(path)
+        .map(lost -> failed(lost, RECORDS, Access.mount(path)))
+        .orElseGet(() -> failed(path + " is no " + kind, RECORDS, Access.moveAway(path)));
+  }
+
   /** Looks at the files in runs/ that each submit reads or writes. */
   private static List<CheckFinding> records(Context context, Workspace workspace) {
     List<CheckFinding> findings = new ArrayList<>();
@@ -130,10 +128,8 @@ final class HostChecks {
     for (Path ledger : DurableFiles.list(workspace.runs(), "ledger-????-??{.*,}.jsonl")) {
       String month = "ledger-" + ledger.getFileName().toString().substring(7, 14);
       boolean own = ledger.equals(workspace.own(workspace.runs(), month, ".jsonl"));
-      if (!Files.isRegularFile(ledger)) {
-        Optional<String> lost = DurableFiles.leadsNowhere(ledger);
-        Advice mend = lost.isPresent() ? Access.mount(ledger) : Access.moveAway(ledger);
-        findings.add(failed(lost.orElse(ledger + " is no file"), RECORDS, mend));
+      if (isNot(ledger, Files.isRegularFile(ledger))) {
+        findings.add(notA("file", ledger));
       } else if (!Files.isReadable(ledger)) {
         Advice open =
             own || !workspace.isShared()
@@ -188,19 +184,10 @@ final class HostChecks {
       findings.add(failed(says, affects).with(Access.toJoin(runs)));
     }
     Path root = workspace.root();
-    String owner = Workspace.ownerOf(root);
-    for (Path folder : ShareWorkspace.sharedFolders(workspace).keySet()) {
-      boolean owners = folder.equals(root) || folder.resolveSibling("").equals(root);
-      String its = Workspace.ownerOf(folder);
-      if (owners && !its.equals(owner)) {
-        String says = "%s belongs to %s, and the workspace to %s".formatted(folder, its, owner);
-        Advice give = Advice.command("root types it", "chown", "-h", owner, folder);
-        findings.add(failed(says, affects, give));
-      } else if (its.equals(owner) && !Access.group(folder).equals(group)) {
-        String says = "%s has the group %s, and runs/ %s";
-        says = says.formatted(folder, Access.group(folder), group);
-        findings.add(failed(says, affects, Access.share(context)));
-      }
+    if (!Access.group(root).equals(group)) {
+      String says = "%s has the group %s, and its runs %s";
+      says = says.formatted(root, Access.group(root), group);
+      findings.add(failed(says, affects, Access.share(context)));
     }
     Map<Path, Integer> wrong = ShareWorkspace.wrongModes(workspace);
     if (!wrong.isEmpty()) {

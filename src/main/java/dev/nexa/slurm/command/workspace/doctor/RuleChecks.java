@@ -6,8 +6,6 @@ import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.ok;
 import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.orOk;
 
 import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.command.workspace.ShareWorkspace;
@@ -16,8 +14,6 @@ import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.site.PriceBook;
-import dev.nexa.slurm.job.estimate.PriceKey;
-import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.approvals.UnixUser;
@@ -36,9 +32,7 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeSet;
 
 /** Checks of the policy, the approvers, the prices and the notifications. */
@@ -46,6 +40,7 @@ final class RuleChecks {
   private static final Duration SOON = Duration.ofDays(30);
   private static final int OLD_PRICES_DAYS = 180;
   private static final int READ_BY_OTHERS = 077;
+  private static final String KNOWN = "then replace the address: others may know it";
   private static final String ROOTS = "install -d -m 1777";
   private static final String EXAMPLE = "%s: {price: 2.50, source: contract}";
 
@@ -169,7 +164,6 @@ final class RuleChecks {
             .filter(one -> one.source().contains("placeholder") || one.price().signum() == 0)
             .count();
     LocalDate today = LocalDate.now(Clock.systemUTC());
-    notToday(profile, book, missing, today).ifPresent(findings::add);
     LocalDate asOf = book.asOf();
     if (examples > 0
         || asOf.plusDays(OLD_PRICES_DAYS).isBefore(today)
@@ -183,31 +177,6 @@ final class RuleChecks {
       findings.add(advice(says, "estimates and costs of new runs", write));
     }
     return orOk(findings, file + ", as of " + book.asOf());
-  }
-
-  /** Returns the first price that an estimate would not find today, though the book has it. */
-  private static Optional<CheckFinding> notToday(
-      ClusterProfile profile, PriceBook book, Set<String> missing, LocalDate today) {
-    Optional<String> account = profile.usual().account();
-    Map<String, ClusterProfile.Partition> partitions = profile.partitions();
-    try {
-      if (partitions.isEmpty()) {
-        Rates.of(book, PriceKey.of(profile, Optional.empty(), account, today, List.of()));
-      }
-      for (String name : partitions.keySet()) {
-        List<String> gpus = new ArrayList<>(partitions.get(name).gpuType().stream().toList());
-        gpus.removeAll(missing);
-        Rates.of(book, PriceKey.of(profile, Optional.of(name), account, today, gpus));
-      }
-      return Optional.empty();
-    } catch (NexaException none) {
-      boolean asks = none.code() == ErrorCode.PRICE_NEEDS_PARTITION; // a config can name it
-      return asks ? Optional.empty() : Optional.of(failed(none, "submit and estimate"));
-    }
-  }
-
-  private static Advice close(Path address) {
-    return Advice.command("then replace the address: others may know it", "chmod", "600", address);
   }
 
   /** Where only the jar has the book, there is no file to change yet. */
@@ -230,7 +199,7 @@ final class RuleChecks {
               .urlFile()
               .map(Path::of)
               .filter(path -> (ShareWorkspace.mode(path) & READ_BY_OTHERS) != 0);
-      Advice first = open.map(RuleChecks::close).orElse(correct);
+      Advice first = open.map(path -> Access.type("chmod 600", KNOWN, path)).orElse(correct);
       SendNotices.fault(channel, context.environment())
           .map(why -> failed(channel.name() + ": " + why, affects, first, test))
           .ifPresent(findings::add);

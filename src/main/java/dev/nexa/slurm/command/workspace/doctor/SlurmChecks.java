@@ -20,9 +20,9 @@ import dev.nexa.slurm.command.workspace.ProfileDifferences.Difference;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource.Found;
-import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.run.start.RenderRun;
 import dev.nexa.slurm.run.start.RequirePartition;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,17 +31,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Function;
 
 /** Checks that ask Slurm. They start no job. */
 final class SlurmChecks {
-  private static final Set<ErrorCode> PRICES =
-      Set.of(
-          ErrorCode.PRICE_MISSING,
-          ErrorCode.PRICE_NEEDS_PARTITION,
-          ErrorCode.BILLING_WEIGHTS_MISSING);
-
   private static final int MOST_PARTITIONS = 10;
   private static final String ESTIMATES = "estimates, partitions and limits";
   private static final String ALL = "submit, status and cancel";
@@ -149,15 +142,13 @@ final class SlurmChecks {
     String profile = context.configs().cluster(Prepared.clusterName(context)).file();
     try {
       context.configs().gpus();
-      Prepared prepared = Prepared.of(context, request.made(config));
-      RequirePartition.of(context, prepared);
-      new Renderer(context.source()).render(prepared.plan(), prepared.launch());
+      RequirePartition.of(context, new RenderRun(context).render(request.made(config)).prepared());
     } catch (ConfigException wrong) {
       Path file = context.workspace().root().resolve(profile);
       return List.of(failed(wrong, "submit").with(List.of(Access.change(file, "correct it"))));
     } catch (NexaException wrong) {
-      // What a price lacks is found by the check of prices.
-      if (!PRICES.contains(wrong.code())) {
+      // A config can name its partition.
+      if (wrong.code() != ErrorCode.PRICE_NEEDS_PARTITION) {
         return List.of(failed(wrong, "submit"));
       }
     }

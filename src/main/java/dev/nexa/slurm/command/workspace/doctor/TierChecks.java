@@ -92,7 +92,9 @@ final class TierChecks {
           findings.add(Access.notWritable(context, path, AFFECTS));
         }
       } else if (folder.outcome() == Outcome.EXISTS && isTier) {
-        cannotMake(path, AFFECTS, other).ifPresent(findings::add);
+        cannotMake(path, AFFECTS)
+            .map(one -> one.with(List.of(one.remedies().get(0), other)))
+            .ifPresent(findings::add);
       } else if (folder.outcome() == Outcome.WOULD_MAKE) {
         Path nearest = DurableFiles.nearest(path);
         if (inTeams || (Files.isDirectory(nearest) && Files.isWritable(nearest))) {
@@ -133,14 +135,14 @@ final class TierChecks {
   }
 
   /** Makes a file and removes it: space, inodes or a quota can be used up. */
-  static Optional<CheckFinding> cannotMake(Path folder, String affects, Advice... other) {
+  static Optional<CheckFinding> cannotMake(Path folder, String affects) {
     try {
       Files.delete(Files.createTempFile(folder, ".doctor", ""));
       return Optional.empty();
     } catch (IOException failed) {
       String says = "no file can be made in " + folder + ": " + DurableFiles.reason(failed);
       Advice shows = Advice.command("shows the inodes that are left (IFree)", "df", "-i", folder);
-      return Optional.of(failed(says, affects, shows).and(other));
+      return Optional.of(failed(says, affects, shows));
     }
   }
 
@@ -221,22 +223,20 @@ final class TierChecks {
       RunFolder run = workspace.run(id);
       Path folder = run.path();
       boolean theirs = run.isOfAnotherUser();
-      if (!Files.isDirectory(folder) || (theirs && workspace.isShared())) {
+      boolean open = !theirs && Files.isWritable(folder) && Files.isExecutable(folder);
+      if (open || !Files.isDirectory(folder) || (theirs && workspace.isShared())) {
         continue;
       }
-      boolean open =
-          Files.isReadable(folder) && Files.isWritable(folder) && Files.isExecutable(folder);
-      if (theirs && Access.madeBy(run).filter(run.owner()::equals).isPresent()) {
-        String says = "the unfinished run " + id + " is " + run.owner() + "'s, who submitted it";
-        Advice pass = Advice.command(run.owner() + " types it", "nexa-slurm", "reconcile");
-        findings.add(advice(says, affects, pass));
-      } else if (theirs) {
-        String says = "the unfinished run " + folder + " belongs to " + run.owner();
-        Path mark = workspace.runs().resolve("open").resolve(id.value());
-        findings.add(failed(says, affects, Access.giveBack(folder, mark)));
-      } else if (!open) {
+      String says = "the unfinished run " + folder + " belongs to " + run.owner();
+      if (!theirs) {
         Advice use = Advice.command("", "chmod", "u+rwx", folder);
         findings.add(failed("you may not use your own " + folder, affects, use));
+      } else if (Access.isSubmitter(run, run.owner())) {
+        Advice pass = Access.type("nexa-slurm reconcile", run.owner() + " types it");
+        findings.add(advice(says + ", who submitted it", affects, pass));
+      } else {
+        Path mark = workspace.runs().resolve("open").resolve(id.value());
+        findings.add(failed(says, affects, Access.giveBack(folder, mark)));
       }
     }
   }

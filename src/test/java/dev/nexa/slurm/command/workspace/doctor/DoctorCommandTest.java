@@ -155,7 +155,7 @@ class DoctorCommandTest {
                 "configs/clusters/default.yaml",
                 test.profile().replace("storage: {", "storage: {archive: 's3:/bucket', "))),
     PRICES_THAT_ENDED(
-        "prices",
+        "job",
         "failed",
         test -> test.ada.file("configs/prices/default.yaml", BOOK + "valid_until: 2026-11-15\n")),
     BROKEN_TEMPLATE(
