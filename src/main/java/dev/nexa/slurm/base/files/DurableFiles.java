@@ -595,14 +595,11 @@ public final class DurableFiles {
 
   /** Says where a link leads if nothing is there; empty if it is no link, or leads somewhere. */
   public static Optional<String> leadsNowhere(Path link) {
-    try {
-      return Files.isSymbolicLink(link) && !Files.exists(link)
-          ? Optional.of(
-              link + " is a link to " + Files.readSymbolicLink(link) + ", where nothing is")
-          : Optional.empty();
-    } catch (IOException gone) {
+    if (!Files.isSymbolicLink(link) || Files.exists(link)) {
       return Optional.empty();
     }
+    Path target = attempt("read", link, () -> Files.readSymbolicLink(link));
+    return Optional.of(link + " is a link to " + target + ", where nothing is");
   }
 
   static Path parent(Path file) {

@@ -89,9 +89,8 @@ public record WorkspaceSearch(
       return List.of();
     }
     if (theirs.isPresent()) {
-      Advice use =
-          Advice.step(
-              "to work in it, type: export " + Advice.word("NEXA_WORKSPACE=" + theirs.get()));
+      String name = Advice.word("NEXA_WORKSPACE=" + theirs.get());
+      Advice use = Advice.step("to work in it, type: export " + name);
       return here == Here.OURS ? List.of(use, makesOne()) : List.of(use, elsewhere());
     }
     Advice names = Advice.step("or name yours: --workspace DIR, or NEXA_WORKSPACE=DIR");

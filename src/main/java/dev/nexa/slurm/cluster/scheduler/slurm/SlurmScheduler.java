@@ -121,18 +121,13 @@ public final class SlurmScheduler implements Scheduler {
    * any file.
    */
   public static boolean installed(Map<String, String> environment) {
-    return isOnPath(environment, "sbatch");
+    return installed(environment, "sbatch");
   }
 
-  private static boolean isOnPath(Map<String, String> environment, String client) {
+  /** Returns whether that client is on the PATH. */
+  public static boolean installed(Map<String, String> environment, String client) {
     return Stream.of(environment.getOrDefault("PATH", "").split(File.pathSeparator, -1))
         .anyMatch(folder -> Files.isExecutable(Path.of(folder, client)));
-  }
-
-  /** Returns the clients that runs need and that are not on the PATH. */
-  public List<String> missingClients() {
-    List<String> clients = List.of("squeue", "sacct", "scancel", "scontrol", "sinfo");
-    return clients.stream().filter(client -> !isOnPath(environment, client)).toList();
   }
 
   @Override

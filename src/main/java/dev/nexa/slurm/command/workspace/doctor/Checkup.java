@@ -107,12 +107,9 @@ final class Checkup {
       return List.of(
           CheckFinding.unknown(
               "it did not end within " + patience.toSeconds() + " s",
-              Advice.command(
-                  "waits longer",
-                  "nexa-slurm doctor",
-                  "--timeout",
-                  3 * patience.toSeconds() + "s",
-                  name)));
+              Access.type(
+                  "nexa-slurm doctor --timeout %ds %s".formatted(3 * patience.toSeconds(), name),
+                  "waits longer")));
     } catch (ExecutionException crashed) {
       return List.of(
           CheckFinding.unknown(

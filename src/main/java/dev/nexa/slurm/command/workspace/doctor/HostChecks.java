@@ -95,10 +95,7 @@ final class HostChecks {
         if (!team || closed.says().endsWith("read-only")) {
           findings.add(closed);
         }
-      }
-    }
-    for (Path folder : List.of(root.resolve(".nexa"), runs)) {
-      if (findings.isEmpty() && Files.isWritable(folder)) {
+      } else if (name.equals(".nexa") && Files.exists(folder)) {
         TierChecks.cannotMake(folder, RECORDS).ifPresent(findings::add);
       }
     }

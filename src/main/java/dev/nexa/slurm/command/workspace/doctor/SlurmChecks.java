@@ -55,7 +55,9 @@ final class SlurmChecks {
       Advice unset = Access.type("unset SLURM_CONF", "or export the path that is right");
       return List.of(failed(says, ALL, unset));
     }
-    List<String> clients = context.slurm().get().missingClients();
+    List<String> clients =
+        new ArrayList<>(List.of("squeue", "sacct", "scancel", "scontrol", "sinfo"));
+    clients.removeIf(client -> SlurmScheduler.installed(context.environment(), client));
     if (!clients.isEmpty()) {
       String says = "sbatch is on the PATH, and these are not: " + String.join(", ", clients);
       return List.of(failed(says, ALL, Advice.step("add the folder that has them to PATH")));
@@ -144,8 +146,8 @@ final class SlurmChecks {
       context.configs().gpus();
       RequirePartition.of(context, new RenderRun(context).render(request.made(config)).prepared());
     } catch (ConfigException wrong) {
-      Path file = context.workspace().root().resolve(profile);
-      return List.of(failed(wrong, "submit").with(List.of(Access.change(file, "correct it"))));
+      Advice correct = Access.change(context.root().resolve(profile), "correct it");
+      return List.of(failed(wrong, "submit").with(List.of(correct)));
     } catch (NexaException wrong) {
       // A config can name its partition.
       if (wrong.code() != ErrorCode.PRICE_NEEDS_PARTITION) {

@@ -66,15 +66,13 @@ final class TierChecks {
   static List<CheckFinding> tiers(Context context) {
     List<CheckFinding> findings = new ArrayList<>();
     Path profile = context.workspace().root().resolve(profile(context).file());
-    List<String> missing = new ArrayList<>();
+    List<String> lacks = new ArrayList<>();
     boolean ours = false;
     Set<TierRoot> closed = new HashSet<>();
     boolean team = ShareWorkspace.isTeams(context.workspace());
-    if (context.missing().isPresent()) {
-      return List.of(unknown("it could not look: see workspace"));
-    }
-    if (team && !Access.isMember(context.workspace().runs())) {
-      return List.of(unknown("it could not look: see team"));
+    boolean missing = context.missing().isPresent();
+    if (missing || (team && !Access.isMember(context.workspace().runs()))) {
+      return List.of(unknown("it could not look: see " + (missing ? "workspace" : "team")));
     }
     for (Folder folder : new MakeFolders(true).make(roots(context))) {
       Path path = folder.path();
@@ -84,8 +82,8 @@ final class TierChecks {
       boolean inTeams = team && path.startsWith(context.workspace().root());
       if (folder.outcome() == Outcome.FAILED) {
         boolean link = DurableFiles.leadsNowhere(path).isPresent();
-        CheckFinding finding = failed(path + ": " + folder.note(), AFFECTS, other);
-        findings.add(link ? finding.with(List.of(Access.mount(path), other)) : finding);
+        Advice repair = link ? Access.mount(path) : other;
+        findings.add(failed(path + ": " + folder.note(), AFFECTS, repair));
       } else if (folder.outcome() == Outcome.EXISTS && !Files.isWritable(path)) {
         // The folders in a closed tier have the same cause.
         if (closed.add(folder.root())) {
@@ -98,16 +96,16 @@ final class TierChecks {
       } else if (folder.outcome() == Outcome.WOULD_MAKE) {
         Path nearest = DurableFiles.nearest(path);
         if (inTeams || (Files.isDirectory(nearest) && Files.isWritable(nearest))) {
-          missing.add(path.toString());
+          lacks.add(path.toString());
           ours |= inTeams && isTier;
         } else if (isTier) {
           findings.add(notThere(path, nearest, other));
         }
       }
     }
-    if (!missing.isEmpty()) {
+    if (!lacks.isEmpty()) {
       String says =
-          "the tiers lack " + Plural.of(missing.size(), "folder") + ", such as " + missing.get(0);
+          "the tiers lack " + Plural.of(lacks.size(), "folder") + ", such as " + lacks.get(0);
       String first = "the first job makes them, with its own rights";
       Advice make = Access.type("nexa-slurm storage init", "makes the folders");
       // A tier that one member makes would be closed to the others.
