@@ -86,10 +86,8 @@ final class Access {
   /** Returns whether a run's journal says that this user submitted it. */
   static boolean isSubmitter(RunFolder run, String user) {
     try {
-      return run.journal().read().stream()
-          .limit(1)
-          .anyMatch(first -> first.data().text("user").equals(user));
-    } catch (UncheckedIOException | IllegalArgumentException unreadable) {
+      return run.journal().read().get(0).data().text("user").equals(user);
+    } catch (UncheckedIOException | IllegalArgumentException | IndexOutOfBoundsException none) {
       return false;
     }
   }
@@ -139,16 +137,14 @@ final class Access {
   /** Returns whether this user has a group's rights to a path; true if it is not known. */
   static boolean isMember(Path path) {
     String group = " " + attribute(path, "unix:gid") + " ";
-    try {
-      return group.isBlank()
-          || UnixUser.me().user().equals("root")
-          || DurableFiles.read(Path.of("/proc/self/status"))
-              .lines()
-              .filter(line -> line.matches("(Gid|Groups):.*"))
-              .anyMatch(line -> (line.replace('\t', ' ') + " ").contains(group));
-    } catch (UncheckedIOException unknown) {
-      return true;
-    }
+    Path status = Path.of("/proc/self/status");
+    return group.isBlank()
+        || UnixUser.me().user().equals("root")
+        || !Files.isReadable(status)
+        || DurableFiles.read(status)
+            .lines()
+            .filter(line -> line.matches("(Gid|Groups):.*"))
+            .anyMatch(line -> (line.replace('\t', ' ') + " ").contains(group));
   }
 
   /** Returns how a user comes into the group of a team's folder; empty if that is not the cause. */

@@ -182,8 +182,7 @@ final class HostChecks {
     }
     Path root = workspace.root();
     if (!Access.group(root).equals(group)) {
-      String says = "%s has the group %s, and its runs %s";
-      says = says.formatted(root, Access.group(root), group);
+      String says = root + " has another group than its runs, " + group;
       findings.add(failed(says, affects, Access.share(context)));
     }
     Map<Path, Integer> wrong = ShareWorkspace.wrongModes(workspace);

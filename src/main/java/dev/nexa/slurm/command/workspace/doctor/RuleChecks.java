@@ -41,7 +41,6 @@ final class RuleChecks {
   private static final int OLD_PRICES_DAYS = 180;
   private static final int READ_BY_OTHERS = 077;
   private static final String KNOWN = "then replace the address: others may know it";
-  private static final String ROOTS = "install -d -m 1777";
   private static final String EXAMPLE = "%s: {price: 2.50, source: contract}";
 
   private RuleChecks() {}
@@ -133,8 +132,8 @@ final class RuleChecks {
       return Optional.of(Access.notWritable(context, there, affects));
     }
     String who = team ? Workspace.ownerOf(workspace.root()) : "root";
-    String words = team ? "install -d -m 3770 -g " + Access.group(workspace.runs()) : ROOTS;
-    Advice make = Access.type(words, who + " types it", used);
+    String mode = team ? "3770 -g " + Access.group(workspace.runs()) : "1777";
+    Advice make = Access.type("install -d -m " + mode, who + " types it", used);
     return Optional.of(failed("submits cannot count uses of approvals in " + used, affects, make));
   }
 
@@ -194,12 +193,9 @@ final class RuleChecks {
     for (NotifyChannel channel : policy.channels()) {
       Advice correct = Access.change(file, "correct notify." + channel.name());
       Advice test = Access.type("nexa-slurm notify test " + channel.name(), "tries it");
-      Optional<Path> open =
-          channel
-              .urlFile()
-              .map(Path::of)
-              .filter(path -> (ShareWorkspace.mode(path) & READ_BY_OTHERS) != 0);
-      Advice first = open.map(path -> Access.type("chmod 600", KNOWN, path)).orElse(correct);
+      Path address = Path.of(channel.urlFile().orElse("/proc/self/none"));
+      boolean open = (ShareWorkspace.mode(address) & READ_BY_OTHERS) != 0;
+      Advice first = open ? Access.type("chmod 600", KNOWN, address) : correct;
       SendNotices.fault(channel, context.environment())
           .map(why -> failed(channel.name() + ": " + why, affects, first, test))
           .ifPresent(findings::add);

@@ -145,13 +145,11 @@ final class SlurmChecks {
     try {
       context.configs().gpus();
       RequirePartition.of(context, new RenderRun(context).render(request.made(config)).prepared());
-    } catch (ConfigException wrong) {
-      Advice correct = Access.change(context.root().resolve(profile), "correct it");
-      return List.of(failed(wrong, "submit").with(List.of(correct)));
     } catch (NexaException wrong) {
-      // A config can name its partition.
-      if (wrong.code() != ErrorCode.PRICE_NEEDS_PARTITION) {
-        return List.of(failed(wrong, "submit"));
+      CheckFinding found = failed(wrong, "submit");
+      Advice correct = Access.change(context.root().resolve(profile), "correct it");
+      if (wrong.code() != ErrorCode.PRICE_NEEDS_PARTITION) { // a config can name it
+        return List.of(wrong instanceof ConfigException ? found.with(List.of(correct)) : found);
       }
     }
     return List.of(ok("submit would prepare a small job"));
@@ -213,10 +211,10 @@ final class SlurmChecks {
       }
     }
     Advice ask = Advice.step("ask who runs the cluster, or use another partition, account or QOS");
-    refused.forEach(
-        (why, what) ->
-            findings.add(
-                failed("Slurm refuses a job with " + what + ": " + why, "submit", ask, yours)));
+    for (String why : refused.keySet()) {
+      String says = "Slurm refuses a job with " + refused.get(why) + ": " + why;
+      findings.add(failed(says, "submit", ask, yours));
+    }
     return orOk(
         findings, "Slurm would take a job of a minute, with a GPU in partitions that have GPUs");
   }

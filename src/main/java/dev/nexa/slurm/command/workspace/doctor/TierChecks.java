@@ -225,17 +225,13 @@ final class TierChecks {
       if (open || !Files.isDirectory(folder) || (theirs && workspace.isShared())) {
         continue;
       }
-      String says = "the unfinished run " + folder + " belongs to " + run.owner();
-      if (!theirs) {
-        Advice use = Advice.command("", "chmod", "u+rwx", folder);
-        findings.add(failed("you may not use your own " + folder, affects, use));
-      } else if (Access.isSubmitter(run, run.owner())) {
-        Advice pass = Access.type("nexa-slurm reconcile", run.owner() + " types it");
-        findings.add(advice(says + ", who submitted it", affects, pass));
-      } else {
-        Path mark = workspace.runs().resolve("open").resolve(id.value());
-        findings.add(failed(says, affects, Access.giveBack(folder, mark)));
-      }
+      boolean made = theirs && Access.isSubmitter(run, run.owner());
+      String why = made ? ", who submitted it" : theirs ? "" : ", and is closed to you";
+      Path mark = workspace.runs().resolve("open").resolve(id.value());
+      Advice mine = theirs ? Access.giveBack(folder, mark) : Access.type("chmod u+rwx", "", folder);
+      Advice pass = Access.type("nexa-slurm reconcile", run.owner() + " types it");
+      String says = "the unfinished run " + folder + " belongs to " + run.owner() + why;
+      findings.add(found(!made, says, affects, made ? pass : mine));
     }
   }
 
