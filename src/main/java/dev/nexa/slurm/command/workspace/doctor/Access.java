@@ -22,7 +22,7 @@ import java.util.Set;
  */
 final class Access {
   private static final Set<String> CHANGE_A_FOLDER = Set.of("mv", "rm", "touch", "mkdir");
-  private static final int GROUP_ENTERS = 010;
+  private static final int TEAMS = 02010; // its group enters, and gets what is made there
   private static final int STICKY = 01000;
 
   /** Groups below 1000 are the system's (login.defs(5), GID_MIN); the last number is nogroup. */
@@ -67,20 +67,20 @@ final class Access {
       return Advice.command("", "chmod", mode, path);
     }
     // A run of root's stays root's: this user's passes would take its job for lost.
-    boolean mine =
-        inside
-            && !team
-            && isMine(workspace.root())
+    boolean own = inside && !team && isMine(workspace.root());
+    boolean all =
+        own
+            && Files.isReadable(workspace.runs().resolve("open"))
             && workspace.openRuns().stream().allMatch(run -> isSubmitter(workspace.run(run), me));
-    return mine
-        ? giveBack(path)
+    return own
+        ? giveBack(all ? "-hR" : "-h", path)
         : Advice.step("ask " + owner + ", who owns " + path + ", to let you use it");
   }
 
   /** Returns the command that gives parts of this user's own workspace back to this user. */
-  static Advice giveBack(Path... paths) {
+  static Advice giveBack(String option, Path... paths) {
     String me = UnixUser.me().user();
-    return type("chown -hR " + me + ":", "root types it: the workspace is yours", paths);
+    return type("chown " + option + " " + me + ":", "root types it: the workspace is yours", paths);
   }
 
   /** Returns whether a run's journal says that this user submitted it. */
@@ -149,7 +149,7 @@ final class Access {
 
   /** Returns how a user comes into the group of a team's folder; empty if that is not the cause. */
   static List<Advice> toJoin(Path folder) {
-    if ((ShareWorkspace.mode(folder) & GROUP_ENTERS) == 0 || isMember(folder)) {
+    if ((ShareWorkspace.mode(folder) & TEAMS) != TEAMS || isMember(folder)) {
       return List.of();
     }
     if (!isTeams(folder)) {

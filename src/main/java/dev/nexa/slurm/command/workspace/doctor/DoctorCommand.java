@@ -177,9 +177,8 @@ public final class DoctorCommand extends Subcommand {
       }
       String others = String.join(", ", alike.subList(Math.min(1, alike.size()), alike.size()));
       String says = finding.says() + (others.isEmpty() ? "" : " (also: " + others + ")");
-      say(
-          "%-8s %-14s %s"
-              .formatted(finding.result().text(), finding.check(), VisibleText.line(says)));
+      String line = VisibleText.line(says);
+      say("%-8s %-14s %s".formatted(finding.result().text(), finding.check(), line));
       if (!finding.affects().isEmpty()) {
         say("         affects: " + finding.affects());
       }

@@ -128,10 +128,9 @@ final class HostChecks {
       if (isNot(ledger, Files.isRegularFile(ledger))) {
         findings.add(notA("file", ledger));
       } else if (!Files.isReadable(ledger)) {
-        Advice open =
-            own || !workspace.isShared()
-                ? Access.toUse(context, ledger, "u+r")
-                : Advice.command("", "chmod", "g+r", ledger);
+        boolean mine = own || !workspace.isShared();
+        Advice group = Access.type("chmod g+r", "", ledger);
+        Advice open = mine ? Access.toUse(context, ledger, "u+r") : group;
         findings.add(failed("you cannot read " + ledger, RECORDS, open));
       } else if (own && !Files.isWritable(ledger)) {
         findings.add(Access.notWritable(context, ledger, RECORDS));

@@ -68,11 +68,8 @@ final class RuleChecks {
     String affects = "approvals and releases";
     for (String problem : signers.problems()) {
       Path broken = Path.of(problem.replaceFirst(":\\d+: .*", ""));
-      findings.add(
-          failed(
-              problem,
-              affects + ": no signature counts",
-              Access.change(broken, "correct or remove the line")));
+      Advice correct = Access.change(broken, "correct or remove the line");
+      findings.add(failed(problem, affects + ": no signature counts", correct));
     }
     if (!findings.isEmpty()) {
       return findings;

@@ -198,12 +198,10 @@ final class TierChecks {
     List<String> lost = names(runs.resolve("open"), run -> !Files.isDirectory(runs.resolve(run)));
     closed(context.workspace(), findings);
     if (!lost.isEmpty()) {
-      findings.add(
-          failed(
-              "the folders of unfinished runs are gone: " + String.join(", ", lost),
-              "their jobs may still run, and nobody pays for them",
-              Advice.command("names their jobs", "nexa-slurm reconcile"),
-              Advice.step("then restore the folders in runs/ from a backup")));
+      String says = "the folders of unfinished runs are gone: " + String.join(", ", lost);
+      Advice jobs = Access.type("nexa-slurm reconcile", "names their jobs");
+      Advice then = Advice.step("then restore the folders in runs/ from a backup");
+      findings.add(failed(says, "their jobs may still run, and nobody pays for them", jobs, then));
     }
     String durable = profile(context).storage().durable();
     for (Halts.Judged halt :
@@ -228,7 +226,8 @@ final class TierChecks {
       boolean made = theirs && Access.isSubmitter(run, run.owner());
       String why = made ? ", who submitted it" : theirs ? "" : ", and is closed to you";
       Path mark = workspace.runs().resolve("open").resolve(id.value());
-      Advice mine = theirs ? Access.giveBack(folder, mark) : Access.type("chmod u+rwx", "", folder);
+      Advice mine =
+          theirs ? Access.giveBack("-hR", folder, mark) : Access.type("chmod u+rwx", "", folder);
       Advice pass = Access.type("nexa-slurm reconcile", run.owner() + " types it");
       String says = "the unfinished run " + folder + " belongs to " + run.owner() + why;
       findings.add(found(!made, says, affects, made ? pass : mine));
