@@ -92,13 +92,13 @@ public final class DoctorCommand extends Subcommand {
       }
       return context.missing().isPresent() ? context : new Context(root, environment());
     } catch (NexaException refused) {
-      boolean gone = refused.code() == ErrorCode.WORKSPACE_NOT_FOUND;
+      Optional<Path> typed = RootCommand.of(spec()).typedWorkspace();
+      boolean gone = refused.code() == ErrorCode.WORKSPACE_NOT_FOUND && typed.isEmpty();
       if (!gone && refused.code() != ErrorCode.IO_FAILED) {
         throw refused;
       }
       List<Advice> advice = new ArrayList<>(refused.advice());
-      RootCommand.of(spec())
-          .typedWorkspace()
+      typed
           .or(() -> Optional.ofNullable(environment().get("NEXA_WORKSPACE")).map(Path::of))
           .ifPresent(folder -> advice.addAll(0, Access.toJoin(folder)));
       String says = String.valueOf(refused.getMessage());

@@ -40,8 +40,7 @@ final class HostChecks {
   private static final String RECORDS = "submit and reconcile";
 
   /** The folders in which these two write; the first is the workspace. */
-  private static final String FOLDERS =
-      ",.nexa,runs,runs/open,runs/manifests,runs/snapshots,estimates,code,programs";
+  private static final String FOLDERS = ",.nexa,runs,runs/open,runs/manifests,estimates,code";
 
   private HostChecks() {}
 
@@ -63,9 +62,8 @@ final class HostChecks {
     }
     Map<String, String> environment = context.environment();
     String home = environment.getOrDefault("HOME", "/") + "/.cache";
-    Path folder =
-        DurableFiles.nearest(
-            Path.of(environment.getOrDefault("XDG_CACHE_HOME", home), "nexa-slurm"));
+    String cache = environment.getOrDefault("XDG_CACHE_HOME", home);
+    Path folder = DurableFiles.nearest(Path.of(cache, "nexa-slurm"));
     boolean can = Files.isWritable(folder);
     String why =
         ", without an archive of the classes" + (can ? "" : "; you cannot write to " + folder);
@@ -153,10 +151,10 @@ final class HostChecks {
       String says = "the file system is " + skew.toSeconds() + " s ahead of this machine";
       String affects = "times in records, locks of other hosts, the end of approvals";
       String who = "root types it, on the machine that is wrong";
-      return List.of(
-          skew.abs().compareTo(MOST_SKEW) <= 0
-              ? ok("this machine and the file system agree")
-              : advice(says, affects, Access.type("timedatectl set-ntp true", who)));
+      Advice sync = Access.type("timedatectl set-ntp true", who);
+      boolean wrong = skew.abs().compareTo(MOST_SKEW) > 0;
+      CheckFinding well = ok("this machine and the file system agree");
+      return List.of(wrong ? advice(says, affects, sync) : well);
     } catch (IOException failed) {
       return List.of(unknown("cannot write to " + folder + ": " + DurableFiles.reason(failed)));
     }

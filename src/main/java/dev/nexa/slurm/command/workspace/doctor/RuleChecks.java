@@ -165,10 +165,8 @@ final class RuleChecks {
         || asOf.plusDays(OLD_PRICES_DAYS).isBefore(today)
         || asOf.isAfter(today.plusDays(1))) {
       String many = "%s of %s are 0, or have a placeholder as their source";
-      String says =
-          examples > 0
-              ? many.formatted(Plural.of(examples, "price"), file)
-              : "%s is as of %s".formatted(file, asOf);
+      String dated = "%s is as of %s".formatted(file, asOf);
+      String says = examples > 0 ? many.formatted(Plural.of(examples, "price"), file) : dated;
       Advice write = edit(context, file, "write your cluster's prices, and as_of");
       findings.add(advice(says, "estimates and costs of new runs", write));
     }
