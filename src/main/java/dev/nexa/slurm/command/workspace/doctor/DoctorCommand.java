@@ -102,9 +102,8 @@ public final class DoctorCommand extends Subcommand {
           .or(() -> Optional.ofNullable(environment().get("NEXA_WORKSPACE")).map(Path::of))
           .ifPresent(folder -> advice.addAll(0, Access.toJoin(folder)));
       String says = String.valueOf(refused.getMessage());
-      CheckFinding finding =
-          gone ? CheckFinding.failed(says, "all commands") : CheckFinding.unknown(says);
-      findings.add(finding.with(advice).of("workspace"));
+      CheckFinding it = gone ? CheckFinding.failed(says, "everything") : CheckFinding.unknown(says);
+      findings.add(it.with(advice).of("workspace"));
       return new Context(ROOT, environment()).missing(WorkspaceSearch.from(ROOT));
     }
   }
