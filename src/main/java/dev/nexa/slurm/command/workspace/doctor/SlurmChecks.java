@@ -139,7 +139,7 @@ final class SlurmChecks {
   /** Prepares a small job as submit does, up to its script. */
   static List<CheckFinding> job(Context context) {
     String stage = "stage: data\nbackend: shell\nrun: \"true\"\nresources: {time: 1m}\n";
-    Found config = new Found("doctor", stage, Optional.empty(), Map.of());
+    Found config = new Found("a small job", stage, Optional.empty(), Map.of());
     Prepared.Request request = new Prepared.Request("doctor", List.of(), Optional.empty());
     String profile = context.configs().cluster(Prepared.clusterName(context)).file();
     try {
@@ -147,7 +147,7 @@ final class SlurmChecks {
       RequirePartition.of(context, new RenderRun(context).render(request.made(config)).prepared());
     } catch (NexaException wrong) {
       CheckFinding found = failed(wrong, "submit");
-      Advice correct = Access.change(context.root().resolve(profile), "correct it");
+      Advice correct = Access.change(context.root().resolve(profile), "correct what it names");
       if (wrong.code() != ErrorCode.PRICE_NEEDS_PARTITION) { // a config can name it
         return List.of(wrong instanceof ConfigException ? found.with(List.of(correct)) : found);
       }
