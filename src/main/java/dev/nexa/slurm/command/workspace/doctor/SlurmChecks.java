@@ -142,8 +142,8 @@ final class SlurmChecks {
     Found config = new Found("a small job", stage, Optional.empty(), Map.of());
     Prepared.Request request = new Prepared.Request("doctor", List.of(), Optional.empty());
     String profile = context.configs().cluster(Prepared.clusterName(context)).file();
+    context.configs().gpus(); // estimates of a model read it
     try {
-      context.configs().gpus();
       RequirePartition.of(context, new RenderRun(context).render(request.made(config)).prepared());
     } catch (NexaException wrong) {
       CheckFinding found = failed(wrong, "submit");

@@ -379,6 +379,14 @@ class DoctorCommandTest {
   }
 
   @Test
+  void aBrokenCatalogIsCorrectedInItsOwnFile() {
+    ada.file("configs/gpus.yaml", "gpus: [\n");
+
+    assertThat(worst(doctor("job")).texts("remedies"))
+        .containsExactly("in " + ada.workspace + "/configs/gpus.yaml, correct line 2");
+  }
+
+  @Test
   void aClientThatIsMissingIsNamed() throws IOException {
     ada.withSlurm();
     Path bin = Files.createDirectories(folder.resolve("few"));
