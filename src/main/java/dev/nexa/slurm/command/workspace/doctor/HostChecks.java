@@ -168,7 +168,8 @@ final class HostChecks {
     Path runs = workspace.runs();
     String group = Access.group(runs);
     String affects = "who can submit here, and what members can do to each other's runs";
-    if (!Access.isTeams(runs)) {
+    // Some sites share with the system's group `users`.
+    if (!Access.isTeams(runs) && !(group.matches("\\D.*") && Access.isMember(runs))) {
       String says = "the workspace belongs to the group %s, which is no team's".formatted(group);
       return List.of(failed(says, affects).with(Access.toTeam(workspace.root(), group)));
     }
@@ -177,9 +178,9 @@ final class HostChecks {
       String says = "the workspace belongs to the group %s, and you are not in it".formatted(group);
       findings.add(failed(says, affects).with(Access.toJoin(runs)));
     }
-    Path root = workspace.root();
-    if (!Access.group(root).equals(group)) {
-      String says = root + " has another group than its runs, " + group;
+    Path top = workspace.root();
+    if (!Access.group(top).equals(group)) {
+      String says = top + " has another group than its runs, " + group;
       findings.add(failed(says, affects, Access.share(context)));
     }
     Map<Path, Integer> wrong = ShareWorkspace.wrongModes(workspace);
