@@ -192,7 +192,7 @@ public record Context(
   /** Returns Slurm, or empty if its client commands are not on the PATH. */
   public Optional<SlurmScheduler> slurm() {
     Map<String, String> client = ClientEnvironment.forClients(environment);
-    if (!SlurmScheduler.installed(client)) {
+    if (!SlurmScheduler.installed(client, "sbatch")) {
       return Optional.empty();
     }
     return Optional.of(

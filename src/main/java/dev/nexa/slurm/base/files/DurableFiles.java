@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -590,6 +591,15 @@ public final class DurableFiles {
       nearest = nearest.getParent();
     }
     return nearest;
+  }
+
+  /** Says where a link leads if nothing is there; empty if it is no link, or leads somewhere. */
+  public static Optional<String> leadsNowhere(Path link) {
+    if (!Files.isSymbolicLink(link) || Files.exists(link)) {
+      return Optional.empty();
+    }
+    Path target = attempt("read", link, () -> Files.readSymbolicLink(link));
+    return Optional.of(link + " is a link to " + target + ", where nothing is");
   }
 
   static Path parent(Path file) {

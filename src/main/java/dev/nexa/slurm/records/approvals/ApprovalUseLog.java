@@ -230,7 +230,7 @@ public final class ApprovalUseLog {
     for (Path path : List.of(used, folder)) {
       if (Files.exists(path) && !writable.test(path)) {
         return "each submitter must be able to write to %s; %s types: chmod 1777 %s"
-            .formatted(path, owner(path), path);
+            .formatted(path, owner(path), Advice.word(path.toString()));
       }
     }
     if (Files.exists(used)) {
@@ -240,7 +240,8 @@ public final class ApprovalUseLog {
         Stream.iterate(used, Objects::nonNull, Path::getParent).filter(Files::exists).findFirst();
     return ("each submitter must be able to write to %s, which does not exist; %s"
             + " types: mkdir -p -m 1777 %s")
-        .formatted(used, above.map(ApprovalUseLog::owner).orElse("root"), used);
+        .formatted(
+            used, above.map(ApprovalUseLog::owner).orElse("root"), Advice.word(used.toString()));
   }
 
   private static String owner(Path path) {

@@ -89,7 +89,8 @@ public record WorkspaceSearch(
       return List.of();
     }
     if (theirs.isPresent()) {
-      Advice use = Advice.step("to work in it, type: export NEXA_WORKSPACE=" + theirs.get());
+      String name = Advice.word("NEXA_WORKSPACE=" + theirs.get());
+      Advice use = Advice.step("to work in it, type: export " + name);
       return here == Here.OURS ? List.of(use, makesOne()) : List.of(use, elsewhere());
     }
     Advice names = Advice.step("or name yours: --workspace DIR, or NEXA_WORKSPACE=DIR");
@@ -157,7 +158,7 @@ public record WorkspaceSearch(
     return owner.writableByAll()
         ? ("%s can be written by everybody, so it is not used as a workspace; %s"
                 + " types: chmod o-w %s")
-            .formatted(folder, name, folder)
+            .formatted(folder, name, Advice.word(folder.toString()))
         : folder + " is " + name + "'s workspace, not yours";
   }
 }

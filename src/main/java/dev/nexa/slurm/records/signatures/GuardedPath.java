@@ -1,5 +1,6 @@
 package dev.nexa.slurm.records.signatures;
 
+import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.files.DurableFiles;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -101,7 +102,8 @@ public final class GuardedPath {
     boolean sticky = Files.isDirectory(part) && (mode & STICKY) != 0;
     return (mode & OTHERS_WRITE) != 0 && !sticky
         ? Optional.of(
-            part + " is writable by others than its owner; root types: chmod go-w " + part)
+            "%s is writable by others than its owner; root types: chmod go-w %s"
+                .formatted(part, Advice.word(part.toString())))
         : Optional.empty();
   }
 

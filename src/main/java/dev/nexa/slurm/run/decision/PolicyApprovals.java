@@ -112,7 +112,7 @@ public record PolicyApprovals(
           "the policy's approvals.%s can't be read: %s%s"
               .formatted(key, file, there ? " is not readable for you" : " does not exist"),
           there
-              ? Workspace.ownerOf(file) + " types: chmod a+r " + file
+              ? Workspace.ownerOf(file) + " types: " + Advice.command("", "chmod", "a+r", file)
               : "the policy's owner writes it, readable for all (`nexa-slurm explain docs/approvals.md`)");
     }
   }

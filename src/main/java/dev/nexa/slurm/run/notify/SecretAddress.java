@@ -1,5 +1,6 @@
 package dev.nexa.slurm.run.notify;
 
+import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileOwner;
 import dev.nexa.slurm.job.config.shared.NotifyChannel;
@@ -51,8 +52,9 @@ final class SecretAddress {
         throw new UnusableException(file + " belongs to another user");
       }
       if (((Integer) mode & GROUP_AND_OTHERS) != 0) {
+        String word = Advice.word(file.toString());
         throw new UnusableException(
-            file + " can be read by others: type chmod 600 " + file + ", and replace the address");
+            file + " can be read by others: type chmod 600 " + word + ", and replace the address");
       }
       return DurableFiles.readRegular(real, LARGEST);
     } catch (NoSuchFileException missing) {

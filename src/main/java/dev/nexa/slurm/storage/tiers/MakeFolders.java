@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.tiers;
 
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileModes;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -52,7 +53,8 @@ public record MakeFolders(boolean dryRun) {
       return new Folder(root, root.path(), Outcome.EXISTS, "");
     }
     if (Files.exists(root.path(), LinkOption.NOFOLLOW_LINKS)) {
-      return new Folder(root, root.path(), Outcome.FAILED, "it is no folder (" + root.key() + ")");
+      String what = DurableFiles.leadsNowhere(root.path()).orElse("it is no folder");
+      return new Folder(root, root.path(), Outcome.FAILED, what + " (" + root.key() + ")");
     }
     if (dryRun) {
       return new Folder(root, root.path(), Outcome.WOULD_MAKE, "");

@@ -117,12 +117,12 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   /**
-   * Returns whether an executable {@code sbatch} is on the PATH. Callers check it before they write
+   * Returns whether a client is on the PATH. Callers check it of {@code sbatch} before they write
    * any file.
    */
-  public static boolean installed(Map<String, String> environment) {
+  public static boolean installed(Map<String, String> environment, String client) {
     return Stream.of(environment.getOrDefault("PATH", "").split(File.pathSeparator, -1))
-        .anyMatch(folder -> Files.isExecutable(Path.of(folder, "sbatch")));
+        .anyMatch(folder -> Files.isExecutable(Path.of(folder, client)));
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.command.workspace.ShareWorkspace;
 import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import java.io.IOException;
@@ -21,13 +22,19 @@ import java.util.Set;
  */
 final class Access {
   private static final Set<String> CHANGE_A_FOLDER = Set.of("mv", "rm", "touch", "mkdir");
-  private static final int GROUP_ENTERS = 010;
+  private static final int TEAMS = 02010; // its group enters, and gets what is made there
+  private static final int STICKY = 01000;
+
+  /** Groups below 1000 are the system's (login.defs(5), GID_MIN); the last number is nogroup. */
+  private static final String NO_TEAMS = "\\d{0,3}|65534";
 
   private Access() {}
 
-  /** Returns a command from its words, which hold no spaces; {@code why} is its comment. */
-  static Advice type(String command, String why) {
-    return Advice.command(why, (Object[]) command.split(" ", -1));
+  /** Returns a command from words that hold no spaces, then paths; {@code why} is its comment. */
+  static Advice type(String command, String why, Path... paths) {
+    List<Object> words = new ArrayList<>(List.of(command.split(" ", -1)));
+    words.addAll(List.of(paths));
+    return Advice.command(why, words.toArray());
   }
 
   /** Returns the command that keeps what is in the way under another name. */
@@ -59,9 +66,35 @@ final class Access {
     if (owner.equals(me)) {
       return Advice.command("", "chmod", mode, path);
     }
-    return inside && !team && isMine(workspace.root())
-        ? Advice.command("root types it: the workspace is yours", "chown", "-h", me + ":", path)
+    // A run of root's stays root's: this user's passes would take its job for lost.
+    boolean own = inside && !team && isMine(workspace.root());
+    boolean all =
+        own
+            && Files.isReadable(workspace.runs().resolve("open"))
+            && workspace.openRuns().stream().allMatch(run -> isSubmitter(workspace.run(run), me));
+    return own
+        ? giveBack(all ? "-hR" : "-h", path)
         : Advice.step("ask " + owner + ", who owns " + path + ", to let you use it");
+  }
+
+  /** Returns the command that gives parts of this user's own workspace back to this user. */
+  static Advice giveBack(String option, Path... paths) {
+    String me = UnixUser.me().user();
+    return type("chown " + option + " " + me + ":", "root types it: the workspace is yours", paths);
+  }
+
+  /** Returns whether a run's journal says that this user submitted it. */
+  static boolean isSubmitter(RunFolder run, String user) {
+    try {
+      return run.journal().read().get(0).data().text("user").equals(user);
+    } catch (UncheckedIOException | IllegalArgumentException | IndexOutOfBoundsException none) {
+      return false;
+    }
+  }
+
+  /** Returns what to do about a link whose target is not there. It may be on a disk to mount. */
+  static Advice mount(Path link) {
+    return Advice.step("mount or restore what " + link + " leads to, or correct the link");
   }
 
   /** Returns the command that sets the modes of a team's workspace. */
@@ -70,31 +103,57 @@ final class Access {
     return type("nexa-slurm init --group " + group, "sets the modes of docs/teams.md");
   }
 
+  /**
+   * Returns whether the group of a folder can be a team's. A group of the system cannot: who is in
+   * it has rights outside the workspace.
+   */
+  static boolean isTeams(Path folder) {
+    String id = attribute(folder, "unix:gid");
+    return !id.matches(NO_TEAMS) && !group(folder).equals(id);
+  }
+
+  /** Returns how a workspace whose group is no team's comes back to its team. */
+  static List<Advice> toTeam(Path root, String group) {
+    String find = Advice.command("", "find", root, "-group", group).toString();
+    Advice init = Advice.command("", "nexa-slurm", "--workspace", root, "init", "--group", "TEAM");
+    return List.of(
+        Advice.step(
+            "root types, with the team's group for TEAM: " + find + " -exec chgrp -h TEAM {} +"),
+        Advice.step("then " + Workspace.ownerOf(root) + " types: " + init));
+  }
+
   static String group(Path path) {
+    return attribute(path, "posix:group");
+  }
+
+  private static String attribute(Path path, String name) {
     try {
-      return String.valueOf(Files.getAttribute(path, "posix:group"));
+      return String.valueOf(Files.getAttribute(path, name));
     } catch (IOException | UnsupportedOperationException | IllegalArgumentException unknown) {
       return "";
     }
   }
 
-  /** Returns whether this user is in the group of a file or folder; true if it is not known. */
+  /** Returns whether this user has a group's rights to a path; true if it is not known. */
   static boolean isMember(Path path) {
-    try {
-      String group = " " + Files.getAttribute(path, "unix:gid") + " ";
-      return Files.readString(Path.of("/proc/self/status"))
-          .lines()
-          .filter(line -> line.matches("(Gid|Groups):.*"))
-          .anyMatch(line -> (line.replace('\t', ' ') + " ").contains(group));
-    } catch (IOException | UnsupportedOperationException | IllegalArgumentException unknown) {
-      return true;
-    }
+    String group = " " + attribute(path, "unix:gid") + " ";
+    Path status = Path.of("/proc/self/status");
+    return group.isBlank()
+        || UnixUser.me().user().equals("root")
+        || !Files.isReadable(status)
+        || DurableFiles.read(status)
+            .lines()
+            .filter(line -> line.matches("(Gid|Groups):.*"))
+            .anyMatch(line -> (line.replace('\t', ' ') + " ").contains(group));
   }
 
   /** Returns how a user comes into the group of a team's folder; empty if that is not the cause. */
   static List<Advice> toJoin(Path folder) {
-    if ((ShareWorkspace.mode(folder) & GROUP_ENTERS) == 0 || isMember(folder)) {
+    if ((ShareWorkspace.mode(folder) & TEAMS) != TEAMS || isMember(folder)) {
       return List.of();
+    }
+    if (!isTeams(folder)) {
+      return toTeam(folder.toAbsolutePath().normalize(), group(folder));
     }
     String why = "root types it, if " + Workspace.ownerOf(folder) + " agrees; then log in again";
     return List.of(type("usermod -aG " + group(folder) + " " + UnixUser.me().user(), why));
@@ -112,10 +171,11 @@ final class Access {
    * if this user may not do it. Returns other advice as it is.
    */
   static Advice typed(Context context, Advice advice) {
-    if (advice.kind() != Advice.Kind.COMMAND || context.missing().isPresent()) {
+    List<String> words = new ArrayList<>(advice.command());
+    boolean init = words.size() == 2 && words.get(1).equals("init");
+    if (advice.kind() != Advice.Kind.COMMAND || (context.missing().isPresent() && !init)) {
       return advice;
     }
-    List<String> words = new ArrayList<>(advice.command());
     String program = words.get(0);
     Path root = context.workspace().root();
     Path last = Path.of(words.get(words.size() - 1));
@@ -127,12 +187,17 @@ final class Access {
     Path needs = ours ? root : owners ? last : DurableFiles.nearest(last.resolveSibling(""));
     boolean writes = CHANGE_A_FOLDER.contains(program) && !Files.isWritable(needs);
     Advice command = Advice.command(advice.text(), words.toArray());
+    if (program.equals("mv") && (ShareWorkspace.mode(needs) & STICKY) != 0) {
+      // Only these two and root may rename it (rename(2), EPERM).
+      writes |= !isMine(needs);
+      needs = Path.of(words.get(1));
+    }
     return (owners || writes) && !isMine(needs) && !UnixUser.me().user().equals("root")
         ? Advice.step("ask " + Workspace.ownerOf(needs) + ", who types: " + command)
         : command;
   }
 
-  private static boolean isMine(Path path) {
+  static boolean isMine(Path path) {
     return Workspace.ownerOf(path).equals(UnixUser.me().user());
   }
 

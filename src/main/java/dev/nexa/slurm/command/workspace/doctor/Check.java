@@ -16,20 +16,17 @@ record Check(String name, String looks, Function<Context, List<CheckFinding>> lo
   static final List<Check> ALL =
       List.of(
           new Check("java", "Java's version and the archive of classes", HostChecks::java),
-          new Check(
-              "workspace", "the workspace can be found and written to", HostChecks::workspace),
+          new Check("workspace", "its folder and its records", HostChecks::workspace),
           new Check("clock", "this machine's clock and the file system's", HostChecks::clock),
           new Check("tiers", "the folders of the storage tiers", TierChecks::tiers),
           new Check("disk", "space that is left", TierChecks::disk),
-          new Check(
-              "leftovers",
-              "unfinished runs, nodes that are left out, halts",
-              TierChecks::leftovers),
+          new Check("leftovers", "unfinished runs, left-out nodes, halts", TierChecks::leftovers),
           new Check("nodes", "what the newest diag found", TierChecks::nodes),
           new Check("team", "whether members of a team can work here", HostChecks::team),
           new Check("policy", "the policy that is in force", RuleChecks::policy),
           new Check("approvers", "the approvers' keys and when they end", RuleChecks::approvers),
           new Check("prices", "the price book's age and missing prices", RuleChecks::prices),
+          new Check("job", "whether submit can prepare a small job", SlurmChecks::job),
           new Check("notifications", "messages that wait or failed", RuleChecks::notifications),
           new Check("cron", "passes of reconcile", HostChecks::cron),
           new Check("s3", "the credentials for the profile's address in S3", TierChecks::s3),

@@ -21,6 +21,11 @@ record CheckFinding(
     String check, Result result, String says, String affects, List<Advice> remedies) {
   private static final Pattern PLACE = Pattern.compile("(\\S+?):(\\d+):\\d+: ");
 
+  CheckFinding {
+    // Slurm's clients print several lines, and a file can have several problems.
+    says = says.strip().replaceAll("\\s*\n\\s*", "; ");
+  }
+
   /** How a check ended, the least urgent first. */
   enum Result implements InLowerCase {
     /** Nothing is wrong. */

@@ -104,20 +104,13 @@ final class Checkup {
     try {
       return running.get(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
     } catch (TimeoutException late) {
-      return List.of(
-          CheckFinding.unknown(
-              "it did not end within " + patience.toSeconds() + " s",
-              Advice.command(
-                  "waits longer",
-                  "nexa-slurm doctor",
-                  "--timeout",
-                  3 * patience.toSeconds() + "s",
-                  name)));
+      String longer = "nexa-slurm doctor --timeout %ds %s";
+      longer = longer.formatted(3 * patience.toSeconds(), name);
+      String says = "it did not end within " + patience.toSeconds() + " s";
+      return List.of(CheckFinding.unknown(says, Access.type(longer, "waits longer")));
     } catch (ExecutionException crashed) {
-      return List.of(
-          CheckFinding.unknown(
-              "the check crashed: " + crashed.getCause(),
-              Advice.step("please report it; the other checks are not affected")));
+      Advice report = Advice.step("please report it; the other checks are not affected");
+      return List.of(CheckFinding.unknown("the check crashed: " + crashed.getCause(), report));
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException(stopped);

@@ -11,9 +11,12 @@ import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.cluster.scheduler.slurm.ClientTimeouts;
 import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.command.workspace.ShareWorkspace;
 import dev.nexa.slurm.command.workspace.doctor.CheckFinding.Result;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.records.runs.WorkspaceSearch;
 import dev.nexa.slurm.run.Context;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -81,20 +84,27 @@ public final class DoctorCommand extends Subcommand {
   private Context opened(List<CheckFinding> findings) {
     try {
       Context context = context();
-      return context.missing().isPresent()
-          ? context
-          : new Context(context.workspace().root(), environment());
-    } catch (NexaException closed) {
-      if (closed.code() != ErrorCode.IO_FAILED) {
-        throw closed;
+      Path root = context.workspace().root();
+      boolean open = Files.isWritable(root) || ShareWorkspace.isTeams(context.workspace());
+      if (context.missing().isEmpty() && !open && !Access.isMine(root)) {
+        String says = root + " is " + Workspace.ownerOf(root) + "'s workspace, and not shared";
+        Advice share = Advice.step("ask for it (docs/teams.md), or name yours: --workspace DIR");
+        findings.add(CheckFinding.failed(says, "submit", share).of("workspace"));
       }
-      List<Advice> advice = new ArrayList<>(closed.advice());
-      RootCommand.of(spec())
-          .typedWorkspace()
+      return context.missing().isPresent() ? context : new Context(root, environment());
+    } catch (NexaException refused) {
+      Optional<Path> typed = RootCommand.of(spec()).typedWorkspace();
+      boolean gone = refused.code() == ErrorCode.WORKSPACE_NOT_FOUND && typed.isEmpty();
+      if (!gone && refused.code() != ErrorCode.IO_FAILED) {
+        throw refused;
+      }
+      List<Advice> advice = new ArrayList<>(refused.advice());
+      typed
           .or(() -> Optional.ofNullable(environment().get("NEXA_WORKSPACE")).map(Path::of))
           .ifPresent(folder -> advice.addAll(0, Access.toJoin(folder)));
-      String says = String.valueOf(closed.getMessage());
-      findings.add(CheckFinding.unknown(says).with(advice).of("workspace"));
+      String says = String.valueOf(refused.getMessage());
+      CheckFinding it = gone ? CheckFinding.failed(says, "everything") : CheckFinding.unknown(says);
+      findings.add(it.with(advice).of("workspace"));
       return new Context(ROOT, environment()).missing(WorkspaceSearch.from(ROOT));
     }
   }
@@ -167,9 +177,8 @@ public final class DoctorCommand extends Subcommand {
       }
       String others = String.join(", ", alike.subList(Math.min(1, alike.size()), alike.size()));
       String says = finding.says() + (others.isEmpty() ? "" : " (also: " + others + ")");
-      say(
-          "%-8s %-14s %s"
-              .formatted(finding.result().text(), finding.check(), VisibleText.line(says)));
+      String line = VisibleText.line(says);
+      say("%-8s %-14s %s".formatted(finding.result().text(), finding.check(), line));
       if (!finding.affects().isEmpty()) {
         say("         affects: " + finding.affects());
       }

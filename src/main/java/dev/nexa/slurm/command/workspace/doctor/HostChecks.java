@@ -39,6 +39,9 @@ final class HostChecks {
   private static final int SMALLEST_ARCHIVE = 1 << 20;
   private static final String RECORDS = "submit and reconcile";
 
+  /** The folders in which these two write; the first is the workspace. */
+  private static final String FOLDERS = ",.nexa,runs,runs/open,runs/manifests,estimates,code";
+
   private HostChecks() {}
 
   static List<CheckFinding> java(Context context) {
@@ -59,9 +62,8 @@ final class HostChecks {
     }
     Map<String, String> environment = context.environment();
     String home = environment.getOrDefault("HOME", "/") + "/.cache";
-    Path folder =
-        DurableFiles.nearest(
-            Path.of(environment.getOrDefault("XDG_CACHE_HOME", home), "nexa-slurm"));
+    String cache = environment.getOrDefault("XDG_CACHE_HOME", home);
+    Path folder = DurableFiles.nearest(Path.of(cache, "nexa-slurm"));
     boolean can = Files.isWritable(folder);
     String why =
         ", without an archive of the classes" + (can ? "" : "; you cannot write to " + folder);
@@ -81,22 +83,33 @@ final class HostChecks {
     Path runs = workspace.runs();
     boolean team = ShareWorkspace.isTeams(workspace);
     List<CheckFinding> findings = new ArrayList<>();
-    for (Path folder :
-        List.of(
-            root, root.resolve(".nexa"), runs, runs.resolve("open"), runs.resolve("manifests"))) {
-      Path there = DurableFiles.nearest(folder);
-      if (!Files.isDirectory(there)) {
-        findings.add(failed(there + " is no folder", RECORDS, Access.moveAway(there)));
-      } else if (there.equals(folder) && !Files.isWritable(folder)) {
+    for (String name : FOLDERS.split(",", -1)) {
+      Path folder = root.resolve(name);
+      if (isNot(folder, Files.isDirectory(folder))) {
+        findings.add(notA("folder", folder));
+      } else if (Files.exists(folder) && !Files.isWritable(folder)) {
         CheckFinding closed = Access.notWritable(context, folder, RECORDS);
         // The modes of a team's workspace are looked at by `team`.
         if (!team || closed.says().endsWith("read-only")) {
           findings.add(closed);
         }
+      } else if (name.equals(".nexa") && Files.exists(folder)) {
+        TierChecks.cannotMake(folder, RECORDS).ifPresent(findings::add);
       }
     }
     boolean asShared = findings.isEmpty() && team == workspace.isShared();
-    return orOk(asShared ? records(context, workspace) : findings, root.toString());
+    boolean mayLook = asShared && (!team || Access.isMember(runs));
+    return orOk(mayLook ? records(context, workspace) : findings, root.toString());
+  }
+
+  private static boolean isNot(Path path, boolean right) {
+    return !right && Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+  }
+
+  private static CheckFinding notA(String kind, Path path) {
+    return DurableFiles.leadsNowhere(path)
+        .map(lost -> failed(lost, RECORDS, Access.mount(path)))
+        .orElseGet(() -> failed(path + " is no " + kind, RECORDS, Access.moveAway(path)));
   }
 
   /** Looks at the files in runs/ that each submit reads or writes. */
@@ -110,11 +123,12 @@ final class HostChecks {
     for (Path ledger : DurableFiles.list(workspace.runs(), "ledger-????-??{.*,}.jsonl")) {
       String month = "ledger-" + ledger.getFileName().toString().substring(7, 14);
       boolean own = ledger.equals(workspace.own(workspace.runs(), month, ".jsonl"));
-      if (!Files.isReadable(ledger)) {
-        Advice open =
-            own || !workspace.isShared()
-                ? Access.toUse(context, ledger, "u+r")
-                : Advice.command("", "chmod", "g+r", ledger);
+      if (isNot(ledger, Files.isRegularFile(ledger))) {
+        findings.add(notA("file", ledger));
+      } else if (!Files.isReadable(ledger)) {
+        boolean mine = own || !workspace.isShared();
+        Advice group = Access.type("chmod g+r", "", ledger);
+        Advice open = mine ? Access.toUse(context, ledger, "u+r") : group;
         findings.add(failed("you cannot read " + ledger, RECORDS, open));
       } else if (own && !Files.isWritable(ledger)) {
         findings.add(Access.notWritable(context, ledger, RECORDS));
@@ -137,10 +151,10 @@ final class HostChecks {
       String says = "the file system is " + skew.toSeconds() + " s ahead of this machine";
       String affects = "times in records, locks of other hosts, the end of approvals";
       String who = "root types it, on the machine that is wrong";
-      return List.of(
-          skew.abs().compareTo(MOST_SKEW) <= 0
-              ? ok("this machine and the file system agree")
-              : advice(says, affects, Access.type("timedatectl set-ntp true", who)));
+      Advice sync = Access.type("timedatectl set-ntp true", who);
+      boolean wrong = skew.abs().compareTo(MOST_SKEW) > 0;
+      CheckFinding well = ok("this machine and the file system agree");
+      return List.of(wrong ? advice(says, affects, sync) : well);
     } catch (IOException failed) {
       return List.of(unknown("cannot write to " + folder + ": " + DurableFiles.reason(failed)));
     }
@@ -154,15 +168,20 @@ final class HostChecks {
     Path runs = workspace.runs();
     String group = Access.group(runs);
     String affects = "who can submit here, and what members can do to each other's runs";
-    if (group.matches("\\d+")) {
-      String says = "the workspace belongs to the group number " + group + ", which has no name";
-      Advice again = Advice.step("root types groupadd -g " + group + " NAME, and adds the members");
-      return List.of(failed(says, affects, again));
+    // Some sites share with the system's group `users`.
+    if (!Access.isTeams(runs) && !(group.matches("\\D.*") && Access.isMember(runs))) {
+      String says = "the workspace belongs to the group %s, which is no team's".formatted(group);
+      return List.of(failed(says, affects).with(Access.toTeam(workspace.root(), group)));
     }
     List<CheckFinding> findings = new ArrayList<>();
     if (!Access.isMember(runs) && !Files.isWritable(runs)) {
       String says = "the workspace belongs to the group %s, and you are not in it".formatted(group);
       findings.add(failed(says, affects).with(Access.toJoin(runs)));
+    }
+    Path top = workspace.root();
+    if (!Access.group(top).equals(group)) {
+      String says = top + " has another group than its runs, " + group;
+      findings.add(failed(says, affects, Access.share(context)));
     }
     Map<Path, Integer> wrong = ShareWorkspace.wrongModes(workspace);
     if (!wrong.isEmpty()) {
@@ -200,6 +219,10 @@ final class HostChecks {
     Advice pass = Access.type("nexa-slurm reconcile", "makes a pass now, and prints what stops it");
     Advice watch = Access.type("nexa-slurm reconcile --watch 5m", "or make passes without cron");
     Advice line = Access.type("nexa-slurm cron install", "corrects the line");
+    Path beat = context.workspace().own(context.root().resolve(".nexa"), "heartbeat", ".json");
+    if (shown.heartbeat().isEmpty() && Files.exists(beat)) {
+      return List.of(failed(beat + " cannot be read", "whether a missing pass is noticed", pass));
+    }
     if (shown.notRead().isPresent()) {
       String says = shown.notRead().get() + "; " + words;
       return List.of(unfinished && late ? failed(says, affects, watch) : unknown(says, watch));

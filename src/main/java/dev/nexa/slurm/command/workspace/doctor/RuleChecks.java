@@ -39,6 +39,8 @@ import java.util.TreeSet;
 final class RuleChecks {
   private static final Duration SOON = Duration.ofDays(30);
   private static final int OLD_PRICES_DAYS = 180;
+  private static final int READ_BY_OTHERS = 077;
+  private static final String KNOWN = "then replace the address: others may know it";
   private static final String EXAMPLE = "%s: {price: 2.50, source: contract}";
 
   private RuleChecks() {}
@@ -66,11 +68,8 @@ final class RuleChecks {
     String affects = "approvals and releases";
     for (String problem : signers.problems()) {
       Path broken = Path.of(problem.replaceFirst(":\\d+: .*", ""));
-      findings.add(
-          failed(
-              problem,
-              affects + ": no signature counts",
-              Access.change(broken, "correct or remove the line")));
+      Advice correct = Access.change(broken, "correct or remove the line");
+      findings.add(failed(problem, affects + ": no signature counts", correct));
     }
     if (!findings.isEmpty()) {
       return findings;
@@ -129,9 +128,9 @@ final class RuleChecks {
     if (!team && !policy.name().equals(ConfigReader.ADMIN_POLICY.toString())) {
       return Optional.of(Access.notWritable(context, there, affects));
     }
+    String who = team ? Workspace.ownerOf(workspace.root()) : "root";
     String mode = team ? "3770 -g " + Access.group(workspace.runs()) : "1777";
-    String who = (team ? Workspace.ownerOf(workspace.root()) : "root") + " types it";
-    Advice make = Access.type("install -d -m " + mode + " " + used, who);
+    Advice make = Access.type("install -d -m " + mode, who + " types it", used);
     return Optional.of(failed("submits cannot count uses of approvals in " + used, affects, make));
   }
 
@@ -166,10 +165,8 @@ final class RuleChecks {
         || asOf.plusDays(OLD_PRICES_DAYS).isBefore(today)
         || asOf.isAfter(today.plusDays(1))) {
       String many = "%s of %s are 0, or have a placeholder as their source";
-      String says =
-          examples > 0
-              ? many.formatted(Plural.of(examples, "price"), file)
-              : "%s is as of %s".formatted(file, asOf);
+      String dated = "%s is as of %s".formatted(file, asOf);
+      String says = examples > 0 ? many.formatted(Plural.of(examples, "price"), file) : dated;
       Advice write = edit(context, file, "write your cluster's prices, and as_of");
       findings.add(advice(says, "estimates and costs of new runs", write));
     }
@@ -191,8 +188,11 @@ final class RuleChecks {
     for (NotifyChannel channel : policy.channels()) {
       Advice correct = Access.change(file, "correct notify." + channel.name());
       Advice test = Access.type("nexa-slurm notify test " + channel.name(), "tries it");
+      Path address = Path.of(channel.urlFile().orElse("/proc/self/none"));
+      boolean open = (ShareWorkspace.mode(address) & READ_BY_OTHERS) != 0;
+      Advice first = open ? Access.type("chmod 600", KNOWN, address) : correct;
       SendNotices.fault(channel, context.environment())
-          .map(why -> failed(channel.name() + ": " + why, affects, correct, test))
+          .map(why -> failed(channel.name() + ": " + why, affects, first, test))
           .ifPresent(findings::add);
     }
     Outbox outbox = new Outbox(context.workspace());

@@ -8,6 +8,8 @@ import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.orOk;
 import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.unknown;
 
 import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
@@ -16,12 +18,18 @@ import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.command.workspace.ProfileDifferences;
 import dev.nexa.slurm.command.workspace.ProfileDifferences.Difference;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.job.config.yaml.ConfigException;
+import dev.nexa.slurm.job.config.yaml.ConfigSource.Found;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.run.start.RenderRun;
+import dev.nexa.slurm.run.start.RequirePartition;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -46,6 +54,13 @@ final class SlurmChecks {
       String says = "SLURM_CONF names " + conf + ", which is not there";
       Advice unset = Access.type("unset SLURM_CONF", "or export the path that is right");
       return List.of(failed(says, ALL, unset));
+    }
+    List<String> clients =
+        new ArrayList<>(List.of("squeue", "sacct", "scancel", "scontrol", "sinfo"));
+    clients.removeIf(client -> SlurmScheduler.installed(context.environment(), client));
+    if (!clients.isEmpty()) {
+      String says = "sbatch is on the PATH, and these are not: " + String.join(", ", clients);
+      return List.of(failed(says, ALL, Advice.step("add the folder that has them to PATH")));
     }
     try {
       SlurmCluster cluster = context.slurm().get().cluster();
@@ -121,6 +136,25 @@ final class SlurmChecks {
             && Integer.parseInt(here) > Integer.parseInt(there));
   }
 
+  /** Prepares a small job as submit does, up to its script. */
+  static List<CheckFinding> job(Context context) {
+    String stage = "stage: data\nbackend: shell\nrun: \"true\"\nresources: {time: 1m}\n";
+    Found config = new Found("a small job", stage, Optional.empty(), Map.of());
+    Prepared.Request request = new Prepared.Request("doctor", List.of(), Optional.empty());
+    String profile = context.configs().cluster(Prepared.clusterName(context)).file();
+    context.configs().gpus(); // estimates of a model read it
+    try {
+      RequirePartition.of(context, new RenderRun(context).render(request.made(config)).prepared());
+    } catch (NexaException wrong) {
+      CheckFinding found = failed(wrong, "submit");
+      Advice correct = Access.change(context.root().resolve(profile), "correct what it names");
+      if (wrong.code() != ErrorCode.PRICE_NEEDS_PARTITION) { // a config can name it
+        return List.of(wrong instanceof ConfigException ? found.with(List.of(correct)) : found);
+      }
+    }
+    return List.of(ok("submit would prepare a small job"));
+  }
+
   static List<CheckFinding> accounting(Context context) {
     return asking(context, SlurmChecks::accounting);
   }
@@ -151,7 +185,9 @@ final class SlurmChecks {
 
   /** Asks for a job of a minute in each partition that the profile uses by itself. */
   private static List<CheckFinding> limits(ClusterProfile profile, SlurmScheduler slurm) {
+    slurm.partitions(); // a Slurm that does not answer refuses nothing
     List<CheckFinding> findings = new ArrayList<>();
+    Map<String, String> refused = new LinkedHashMap<>();
     List<String> jobs =
         profile.partitions().entrySet().stream()
             .filter(partition -> !partition.getValue().byNameOnly())
@@ -159,7 +195,7 @@ final class SlurmChecks {
             .limit(MOST_PARTITIONS)
             .toList();
     String show =
-        "sacctmgr show associations format=account,partition,qos,maxjobs,grptresmins user=";
+        "sacctmgr show associations format=account,partition,qos,maxjobs,maxsubmit,maxwall,maxtres,grptresmins user=";
     Advice yours = Access.type(show + System.getProperty("user.name"), "shows your limits");
     for (String job : jobs.isEmpty() ? List.of("--ntasks=1") : jobs) {
       List<String> options = new ArrayList<>(List.of("--time=1"));
@@ -168,15 +204,16 @@ final class SlurmChecks {
       profile.usual().qos().ifPresent(qos -> options.add("--qos=" + qos));
       ExpectedStart start = slurm.expectedStart(options);
       if (start.refused()) {
-        String says = "Slurm refuses a job with %s: %s";
-        Advice ask =
-            Advice.step("ask who runs the cluster, or use another partition, account or QOS");
-        findings.add(
-            failed(says.formatted(String.join(" ", options), start.why()), "submit", ask, yours));
+        refused.merge(start.why(), String.join(" ", options), (one, two) -> one + ", or " + two);
       } else if (start.at().isEmpty()) {
         findings.add(
             unknown(start.why().isEmpty() ? "sbatch --test-only said nothing" : start.why()));
       }
+    }
+    Advice ask = Advice.step("ask who runs the cluster, or use another partition, account or QOS");
+    for (String why : refused.keySet()) {
+      String says = "Slurm refuses a job with " + refused.get(why) + ": " + why;
+      findings.add(failed(says, "submit", ask, yours));
     }
     return orOk(
         findings, "Slurm would take a job of a minute, with a GPU in partitions that have GPUs");

@@ -17,6 +17,8 @@ import dev.nexa.slurm.command.workspace.ShareWorkspace;
 import dev.nexa.slurm.job.config.shared.S3Settings;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.records.diagnostics.Diagnosis;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
@@ -64,12 +66,13 @@ final class TierChecks {
   static List<CheckFinding> tiers(Context context) {
     List<CheckFinding> findings = new ArrayList<>();
     Path profile = context.workspace().root().resolve(profile(context).file());
-    List<String> missing = new ArrayList<>();
+    List<String> lacks = new ArrayList<>();
     boolean ours = false;
     Set<TierRoot> closed = new HashSet<>();
     boolean team = ShareWorkspace.isTeams(context.workspace());
-    if (team && !Access.isMember(context.workspace().runs())) {
-      return List.of(unknown("it could not look: see team"));
+    boolean missing = context.missing().isPresent();
+    if (missing || (team && !Access.isMember(context.workspace().runs()))) {
+      return List.of(unknown("it could not look: see " + (missing ? "workspace" : "team")));
     }
     for (Folder folder : new MakeFolders(true).make(roots(context))) {
       Path path = folder.path();
@@ -78,27 +81,31 @@ final class TierChecks {
       boolean isTier = path.equals(folder.root().path());
       boolean inTeams = team && path.startsWith(context.workspace().root());
       if (folder.outcome() == Outcome.FAILED) {
-        findings.add(failed(path + ": " + folder.note(), AFFECTS, other));
+        boolean link = DurableFiles.leadsNowhere(path).isPresent();
+        Advice repair = link ? Access.mount(path) : other;
+        findings.add(failed(path + ": " + folder.note(), AFFECTS, repair));
       } else if (folder.outcome() == Outcome.EXISTS && !Files.isWritable(path)) {
         // The folders in a closed tier have the same cause.
         if (closed.add(folder.root())) {
           findings.add(Access.notWritable(context, path, AFFECTS));
         }
       } else if (folder.outcome() == Outcome.EXISTS && isTier) {
-        cannotMake(path, other).ifPresent(findings::add);
+        cannotMake(path, AFFECTS)
+            .map(one -> one.with(List.of(one.remedies().get(0), other)))
+            .ifPresent(findings::add);
       } else if (folder.outcome() == Outcome.WOULD_MAKE) {
         Path nearest = DurableFiles.nearest(path);
         if (inTeams || (Files.isDirectory(nearest) && Files.isWritable(nearest))) {
-          missing.add(path.toString());
+          lacks.add(path.toString());
           ours |= inTeams && isTier;
         } else if (isTier) {
           findings.add(notThere(path, nearest, other));
         }
       }
     }
-    if (!missing.isEmpty()) {
+    if (!lacks.isEmpty()) {
       String says =
-          "the tiers lack " + Plural.of(missing.size(), "folder") + ", such as " + missing.get(0);
+          "the tiers lack " + Plural.of(lacks.size(), "folder") + ", such as " + lacks.get(0);
       String first = "the first job makes them, with its own rights";
       Advice make = Access.type("nexa-slurm storage init", "makes the folders");
       // A tier that one member makes would be closed to the others.
@@ -121,25 +128,28 @@ final class TierChecks {
     boolean roots =
         Workspace.ownerOf(nearest).equals("root")
             && (ShareWorkspace.mode(nearest) & ENTERED_BY_OTHERS) != 0;
-    Advice make = Access.type("install -d -m 1777 " + path, "root types it, for all users");
+    Advice make = Access.type("install -d -m 1777", "root types it, for all users", path);
     return roots ? failed(says, AFFECTS, make, other) : failed(says, AFFECTS, other);
   }
 
   /** Makes a file and removes it: space, inodes or a quota can be used up. */
-  private static Optional<CheckFinding> cannotMake(Path folder, Advice other) {
+  static Optional<CheckFinding> cannotMake(Path folder, String affects) {
     try {
       Files.delete(Files.createTempFile(folder, ".doctor", ""));
       return Optional.empty();
     } catch (IOException failed) {
       String says = "no file can be made in " + folder + ": " + DurableFiles.reason(failed);
       Advice shows = Advice.command("shows the inodes that are left (IFree)", "df", "-i", folder);
-      return Optional.of(failed(says, AFFECTS, shows, other));
+      return Optional.of(failed(says, affects, shows));
     }
   }
 
   static List<CheckFinding> disk(Context context) {
     Map<String, Path> places = new LinkedHashMap<>();
     places.put("the workspace", context.workspace().root());
+    if (Files.isDirectory(context.workspace().runs())) {
+      places.put("runs/", context.workspace().runs());
+    }
     roots(context).stream()
         .filter(TierRoot::exists)
         .forEach(root -> places.put(root.tier().key(), root.path()));
@@ -186,13 +196,12 @@ final class TierChecks {
     }
     Path runs = context.workspace().runs();
     List<String> lost = names(runs.resolve("open"), run -> !Files.isDirectory(runs.resolve(run)));
+    closed(context.workspace(), findings);
     if (!lost.isEmpty()) {
-      findings.add(
-          failed(
-              "the folders of unfinished runs are gone: " + String.join(", ", lost),
-              "their jobs may still run, and nobody pays for them",
-              Advice.command("names their jobs", "nexa-slurm reconcile"),
-              Advice.step("then restore the folders in runs/ from a backup")));
+      String says = "the folders of unfinished runs are gone: " + String.join(", ", lost);
+      Advice jobs = Access.type("nexa-slurm reconcile", "names their jobs");
+      Advice then = Advice.step("then restore the folders in runs/ from a backup");
+      findings.add(failed(says, "their jobs may still run, and nobody pays for them", jobs, then));
     }
     String durable = profile(context).storage().durable();
     for (Halts.Judged halt :
@@ -201,6 +210,28 @@ final class TierChecks {
       findings.add(advice(says, "runs that bring a model to users", halt.ends()));
     }
     return orOk(findings, "none");
+  }
+
+  /** Finds unfinished runs that this user's passes cannot settle, though they should. */
+  private static void closed(Workspace workspace, List<CheckFinding> findings) {
+    String affects = "their costs and notifications, status and cancel";
+    for (RunId id : workspace.openRuns()) {
+      RunFolder run = workspace.run(id);
+      Path folder = run.path();
+      boolean theirs = run.isOfAnotherUser();
+      boolean open = !theirs && Files.isWritable(folder) && Files.isExecutable(folder);
+      if (open || !Files.isDirectory(folder) || (theirs && workspace.isShared())) {
+        continue;
+      }
+      boolean made = theirs && Access.isSubmitter(run, run.owner());
+      String why = made ? ", who submitted it" : theirs ? "" : ", and is closed to you";
+      Path mark = workspace.runs().resolve("open").resolve(id.value());
+      Advice mine =
+          theirs ? Access.giveBack("-hR", folder, mark) : Access.type("chmod u+rwx", "", folder);
+      Advice pass = Access.type("nexa-slurm reconcile", run.owner() + " types it");
+      String says = "the unfinished run " + folder + " belongs to " + run.owner() + why;
+      findings.add(found(!made, says, affects, made ? pass : mine));
+    }
   }
 
   static List<CheckFinding> nodes(Context context) {

@@ -314,16 +314,20 @@ public record ConfigSource(Path workspace, Path here, Path site) {
    * folder or a pipe must not be replaced by the jar's in silence.
    */
   public static boolean isThere(Path path) {
-    boolean leadsNowhere = Files.isSymbolicLink(path) && !Files.exists(path);
-    if (!leadsNowhere && isFile(path)) {
+    Optional<String> lost = DurableFiles.leadsNowhere(path);
+    if (lost.isPresent()) {
+      // Its disk may not be mounted: another file in its place would hide the site's rules.
+      throw ErrorCode.FILE_NOT_REGULAR.error(
+          lost.get(), Advice.step("mount or restore what it leads to, or correct the link"));
+    }
+    if (isFile(path)) {
       return true;
     }
-    if (!leadsNowhere && Files.notExists(path)) {
+    if (Files.notExists(path)) {
       return false;
     }
-    throw new NexaException(
-        ErrorCode.FILE_NOT_REGULAR,
-        path + (leadsNowhere ? " is a link that leads to no file" : " is not a regular file"),
+    throw ErrorCode.FILE_NOT_REGULAR.error(
+        path + " is not a regular file",
         Advice.command("keeps it under another name", "mv", path, path + ".old"),
         Advice.command("then writes what a workspace lacks", "nexa-slurm", "init"));
   }

@@ -12,6 +12,7 @@ import dev.nexa.slurm.run.Context;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -153,6 +154,32 @@ class DoctorCommandTest {
             test.ada.file(
                 "configs/clusters/default.yaml",
                 test.profile().replace("storage: {", "storage: {archive: 's3:/bucket', "))),
+    PRICES_THAT_ENDED(
+        "job",
+        "failed",
+        test -> test.ada.file("configs/prices/default.yaml", BOOK + "valid_until: 2026-11-15\n")),
+    BROKEN_TEMPLATE(
+        "job", "failed", test -> test.ada.file("templates/task.sbatch.ftl", "#!/bin/bash\n<#if")),
+    BROKEN_CATALOG("job", "failed", test -> test.ada.file("configs/gpus.yaml", "gpus: [\n")),
+    ESTIMATES_ARE_A_FILE("workspace", "failed", test -> test.ada.file("estimates", "")),
+    LEDGER_IS_A_FOLDER(
+        "workspace",
+        "failed",
+        test -> Files.createDirectories(test.ada.workspace.resolve("runs/ledger-2026-11.jsonl"))),
+    HALF_A_HEARTBEAT("cron", "failed", test -> test.ada.file(".nexa/heartbeat.json", "{\"last")),
+    ADDRESS_FOR_ALL(
+        "notifications",
+        "failed",
+        test -> {
+          Path address = Files.writeString(test.folder.resolve("hook"), "https://x.example/");
+          Files.setPosixFilePermissions(address, PosixFilePermissions.fromString("rw-r--r--"));
+          test.ada.file(
+              "configs/policy.yaml",
+              "approval_over: {amount: 10, currency: USD}\n"
+                  + "notify: {team: {kind: webhook, url_file: "
+                  + address
+                  + "}}\n");
+        }),
     NO_PROFILE(
         "tiers",
         "failed",
@@ -200,7 +227,7 @@ class DoctorCommandTest {
   @ParameterizedTest
   @EnumSource(Fault.class)
   void aFaultIsFoundWithWhatItAffectsAndACommand(Fault fault) throws IOException {
-    String before = fault == Fault.NO_PASS ? "advice" : "ok"; // nothing is installed
+    String before = fault.check.equals("cron") ? "advice" : "ok"; // nothing is installed
     assertThat(result(doctor(fault.check))).as("before").isEqualTo(before);
 
     fault.plant.into(this);
@@ -214,7 +241,7 @@ class DoctorCommandTest {
     assertThat(ada.type("doctor", "--strict", fault.check).exit()).isEqualTo(1);
     boolean typed = false;
     for (String remedy : found.texts("remedies")) {
-      if (remedy.matches("(rm|mv|touch|nexa-slurm --workspace \\S+ (storage )?init)\\b.*")) {
+      if (remedy.matches("(rm|mv|touch|chmod|nexa-slurm --workspace \\S+ (storage )?init)\\b.*")) {
         Keys.run(folder, "bash", "-c", typed(remedy));
         typed = true;
       }
@@ -311,7 +338,67 @@ class DoctorCommandTest {
     assertThat(counts.number("failed")).isEqualTo(1);
     assertThat(ada.type("doctor").out())
         .contains(
-            "tiers          it could not look: see profile (also: disk, leftovers, prices, s3");
+            "tiers          it could not look: see profile (also: disk, leftovers, prices, job, s3");
+  }
+
+  /** Its disk may not be mounted: the starter's rules in its place would replace the site's. */
+  @Test
+  void aLinkToNothingIsNeverReplaced() throws IOException {
+    String at = "/not/mounted/";
+    Files.createDirectories(ada.workspace.resolve("runs"));
+    for (String name :
+        List.of("configs/policy.yaml", "configs/prices/default.yaml", "runs/manifests")) {
+      Path link = ada.workspace.resolve(name);
+      Files.deleteIfExists(link);
+      Files.createSymbolicLink(link, Path.of(at + name));
+    }
+    Path tier = folder.resolve("tiers/shared");
+    Tree.delete(tier);
+    Files.createSymbolicLink(tier, Path.of(at + "runs"));
+
+    List<JsonObject> found = ada.type("doctor", "--json").json().objects("findings");
+
+    for (String check : List.of("policy", "prices", "workspace", "tiers")) {
+      JsonObject one =
+          found.stream().filter(it -> it.text("check").equals(check)).findFirst().orElseThrow();
+      assertThat(one.text("says")).contains(" is a link to " + at);
+      assertThat(one.texts("remedies"))
+          .anyMatch(remedy -> remedy.startsWith("mount or restore"))
+          .noneMatch(remedy -> remedy.contains("mv ") || remedy.contains(" init"));
+    }
+  }
+
+  @Test
+  void aWorkspaceThatIsNotThereIsAFinding() {
+    Screen gone = ada.with("NEXA_WORKSPACE", "/gone").type("doctor");
+
+    assertThat(gone.exit()).isEqualTo(1);
+    assertThat(gone.out())
+        .contains("failed   workspace      there is no workspace /gone (NEXA_WORKSPACE)")
+        .contains("→ nexa-slurm init --workspace /gone", "unknown  slurm ");
+  }
+
+  @Test
+  void aBrokenCatalogIsCorrectedInItsOwnFile() {
+    ada.file("configs/gpus.yaml", "gpus: [\n");
+
+    assertThat(worst(doctor("job")).texts("remedies"))
+        .containsExactly("in " + ada.workspace + "/configs/gpus.yaml, correct line 2");
+  }
+
+  @Test
+  void aClientThatIsMissingIsNamed() throws IOException {
+    ada.withSlurm();
+    Path bin = Files.createDirectories(folder.resolve("few"));
+    for (String client : List.of("sbatch", "scontrol", "sinfo", "scancel", "bash", "sh")) {
+      Files.createFile(
+          bin.resolve(client),
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+    }
+
+    assertThat(ada.with("PATH", bin.toString()).type("doctor", "slurm").out())
+        .contains(
+            "failed   slurm          sbatch is on the PATH, and these are not: squeue, sacct");
   }
 
   @Test

@@ -41,6 +41,22 @@ class DoctorOnSlurmTest {
         .containsEntry("slurm", "ok");
   }
 
+  /** Without AccountingStorageEnforce=qos, Slurm takes a job of a QOS that does not exist. */
+  @Test
+  void aQosThatSubmitRefusesIsFound() throws IOException {
+    Person person = new Person(workspace, Map.of("NEXA_CLUSTER", "default"));
+    person.json("init", "--json");
+    assertThat(person.json("doctor", "--json", "job").text("result")).isEqualTo("ok");
+    Path profile = workspace.resolve("configs/clusters/default.yaml");
+    Files.writeString(profile, Files.readString(profile) + "qos: stxnone\n");
+
+    JsonObject found = person.json("doctor", "--json", "job").objects("findings").get(0);
+
+    assertThat(found.text("result")).isEqualTo("failed");
+    assertThat(found.text("says")).contains("no QOS 'stxnone'");
+    assertThat(found.texts("remedies")).singleElement().asString().contains(profile.toString());
+  }
+
   /** The first version told to replace the profile, and the account and the tiers were lost. */
   @Test
   void aWrongProfileIsCorrectedByItsKeysAndByNothingElse() throws IOException {

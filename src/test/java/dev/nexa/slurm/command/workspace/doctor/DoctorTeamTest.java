@@ -8,6 +8,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.command.Team;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -60,10 +63,81 @@ class DoctorTeamTest {
           .out()
           .lines()
           .filter(line -> line.contains("→ chmod "))
-          .forEach(line -> repair(line.replaceFirst(".*→ ", "")));
+          .forEach(line -> repair(ANN, line.replaceFirst(".*→ ", "")));
       assertThat(team.types(ANN, "init", "--group", GROUP).exit()).as(plant).isZero();
       assertThat(team.types(BOB, "doctor", "workspace", "team").exit()).as(plant).isZero();
     }
+  }
+
+  /** A member in the group root, which was printed to type, may read what root's group may. */
+  @Test
+  void aGroupThatIsNoTeamsIsNotJoinedButChangedBack() throws IOException {
+    for (String plant : new String[] {"chgrp root .", "chgrp shadow .", "chgrp -R root ."}) {
+      team.shell("root", plant);
+
+      CommandResult member = team.types(BOB, "doctor", "workspace", "tiers", "team");
+      assertThat(member.out()).as(plant).doesNotContain("usermod", "ledger", " ok  ");
+      assertThat(member.out()).contains("next: then " + ANN + " types: nexa-slurm --workspace ");
+      CommandResult owner = team.types(ANN, "doctor", "workspace", "tiers", "team");
+      assertThat(owner.exit()).as(plant).isEqualTo(1);
+      assertThat(owner.out()).contains(" init --group ").doesNotContain("usermod");
+      typed(owner.out(), "find ").forEach(line -> repair("root", line.replace("TEAM", GROUP)));
+      assertThat(team.types(ANN, "init", "--group", GROUP).exit()).as(plant).isZero();
+      for (String user : new String[] {ANN, BOB, "root"}) {
+        assertThat(team.types(user, "doctor", "workspace", "tiers", "team").out())
+            .as(plant + user)
+            .contains("0 failed, 0 unknown");
+      }
+    }
+  }
+
+  @Test
+  void aPathIsOneWordOfTheCommandThatRootTypes() throws IOException {
+    String profile = team.workspace() + "/configs/clusters/default.yaml";
+    String text = Files.readString(Path.of(profile)).replaceAll("(?m)^storage:.*\n( .*\n)*", "");
+    String tier = "/gone /etc/cron.d; it's";
+    team.file(
+        "configs/clusters/default.yaml",
+        text + "storage: {scratch: /tmp, shared: /tmp, durable: \"" + tier + "\"}\n");
+
+    assertThat(team.types(BOB, "doctor", "tiers").out())
+        .contains("→ install -d -m 1777 '/gone /etc/cron.d; it'\\''s'  # root types it");
+  }
+
+  /** A sticky folder keeps a member's file from all but the member, its own owner and root. */
+  @Test
+  void whatStandsInTheWayOfALinkIsMovedByWhoOwnsIt() throws IOException {
+    team.shell(ANN, "mkdir runs/latest." + BOB);
+
+    assertThat(team.types(BOB, "doctor", "workspace").out())
+        .contains("next: ask " + ANN + ", who types: mv ");
+  }
+
+  @Test
+  void runsThatCameToRootAreGivenBackAndRootsOwnAreNot() throws IOException {
+    Path own = team.workspace().resolve("own");
+    team.file("sleep.yaml", "stage: data\nbackend: shell\nrun: sleep 5\nresources: {time: 1m}\n");
+    String at = "--workspace=" + own;
+    assertThat(team.types(ANN, at, "init").exit()).isZero();
+    assertThat(team.types(ANN, at, "storage", "init").exit()).isZero();
+    assertThat(team.types(ANN, at, "submit", "--local", "sleep.yaml").err()).isEmpty();
+    assertThat(team.types(ANN, at, "doctor", "leftovers").exit()).isZero();
+    team.shell("root", "chown -R root: own/runs");
+
+    for (int i = 0; i < 2; i++) {
+      String found = team.types(ANN, at, "doctor", "workspace", "leftovers").out();
+      assertThat(found).contains("chown -hR " + ANN + ": " + own + "/runs");
+      typed(found, "chown ").forEach(line -> repair("root", line));
+      assertThat(team.types(ANN, at, "doctor", "workspace", "leftovers").exit()).isZero();
+      assertThat(team.shell(ANN, "find own/runs -user root")).isEmpty();
+      team.shell("root", "chown -R root: own/runs/*_*");
+    }
+    team.shell("root", "chown -R " + ANN + ": own/runs");
+    assertThat(team.types("root", at, "submit", "--local", "sleep.yaml").exit()).isZero();
+
+    assertThat(team.types(ANN, at, "doctor", "leftovers").out())
+        .contains("belongs to root, who submitted it")
+        .doesNotContain("chown");
   }
 
   @Test
@@ -76,9 +150,18 @@ class DoctorTeamTest {
     assertThat(looked.out()).contains("unknown  workspace ", "ok       slurm ");
   }
 
-  private void repair(String command) {
+  /** What a finding says to type that begins so. */
+  private static List<String> typed(String found, String begins) {
+    return found
+        .lines()
+        .filter(line -> line.contains(": " + begins) || line.contains("→ " + begins))
+        .map(line -> line.substring(line.indexOf(" " + begins) + 1))
+        .toList();
+  }
+
+  private void repair(String user, String command) {
     try {
-      team.shell(ANN, command);
+      assertThat(team.shell(user, command)).isEmpty();
     } catch (IOException failed) {
       throw new java.io.UncheckedIOException(failed);
     }
