@@ -29,10 +29,24 @@ final class TorchForDriver {
 
   /** Returns a note about nodes whose driver is too old; empty where one of both is not known. */
   static Optional<String> note(Workspace workspace, Path environment) {
+    try {
+      return compared(workspace, environment);
+    } catch (RuntimeException unreadable) { // a note stops no submit
+      return Optional.of(
+          "note: the torch of %s was not compared with the nodes' drivers: %s"
+              .formatted(environment, unreadable.getMessage()));
+    }
+  }
+
+  private static Optional<String> compared(Workspace workspace, Path environment) {
     for (Path python : DurableFiles.list(environment.resolve("lib"), "python*")) {
       Path version = python.resolve("site-packages/torch/version.py");
-      Matcher cuda =
-          CUDA.matcher(Files.exists(version) ? DurableFiles.readRegular(version, LARGEST) : "");
+      if (!Files.exists(version)) {
+        continue;
+      }
+      // uv can make links to its cache.
+      Path file = DurableFiles.attempt("read", version, () -> version.toRealPath());
+      Matcher cuda = CUDA.matcher(DurableFiles.readRegular(file, LARGEST));
       if (cuda.find() && OLDEST.containsKey(cuda.group(2))) {
         int oldest = OLDEST.get(cuda.group(2));
         List<String> old = olderThan(oldest, workspace);

@@ -57,6 +57,22 @@ class TorchForDriverTest {
     assertThat(note()).isEmpty();
   }
 
+  /** As uv does with --link-mode=symlink. */
+  @Test
+  void theFileMayBeALinkAndAFolderStopsNoSubmit() throws IOException {
+    torch("cuda = '13.0'");
+    found("diag_20261101_120000", DRIVER.formatted("g1", "ok", "550.54.15"));
+    Path version = folder.resolve("venv/lib/python3.11/site-packages/torch/version.py");
+    Path cached = Files.move(version, folder.resolve("cached.py"));
+    Files.createSymbolicLink(version, cached);
+    assertThat(note().orElseThrow()).endsWith("diag found 550.54.15 on g1");
+
+    Files.delete(version);
+    Files.createDirectory(version);
+    assertThat(note().orElseThrow())
+        .startsWith("note: the torch of " + folder.resolve("venv") + " was not compared");
+  }
+
   private Optional<String> note() {
     return TorchForDriver.note(
         new Workspace(folder, DurableFiles.onDisk()), folder.resolve("venv"));
