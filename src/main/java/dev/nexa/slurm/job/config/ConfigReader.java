@@ -144,7 +144,8 @@ public final class ConfigReader {
         overrides,
         from,
         stage,
-        written -> typed.isPresent() ? defaults(typed.get(), "") : defaults(written, otherwise));
+        written ->
+            typed.isPresent() ? Optional.of(defaults(typed.get())) : defaults(written, otherwise));
   }
 
   private RunConfig run(
@@ -297,19 +298,26 @@ public final class ConfigReader {
   private Optional<RunDefaults> defaults(Mapping written, String otherwise) {
     Entry cluster = written.entries().get("cluster");
     if (cluster == null) {
-      return defaults(otherwise, "");
+      return Optional.of(defaults(otherwise));
     }
     // The checker reports a value that is no name.
     boolean named =
         cluster.value() instanceof Scalar scalar
             && scalar.text().matches(ValueType.NAME_WORD.pattern());
     String where = new Problem(cluster.value().at(), "cluster", "").toString();
-    return named ? defaults(((Scalar) cluster.value()).text(), where) : Optional.empty();
+    return named
+        ? Optional.of(defaults(((Scalar) cluster.value()).text(), where))
+        : Optional.empty();
   }
 
-  private Optional<RunDefaults> defaults(String name, String where) {
+  /** Returns what a profile gives to runs that leave keys out. */
+  public RunDefaults defaults(String profile) {
+    return defaults(profile, "");
+  }
+
+  private RunDefaults defaults(String name, String where) {
     Found file = named(Locked.PROFILES, name, where);
-    return Optional.of(RunDefaults.of(cluster(name, file), tree(file, new ArrayList<>())));
+    return RunDefaults.of(cluster(name, file), tree(file, new ArrayList<>()));
   }
 
   private NativeOptions optionsFile(Found config, Values values) {
@@ -612,7 +620,9 @@ public final class ConfigReader {
     }
     List<Advice> advice = new ArrayList<>();
     if (!names.isEmpty()) {
-      advice.add(Advice.step("write one of these names: " + String.join(", ", names)));
+      String write = "write one of these names";
+      String variable = profile && where.isEmpty() ? " as --cluster or NEXA_CLUSTER" : "";
+      advice.add(Advice.step(write + variable + ": " + String.join(", ", names)));
     }
     if (locked) {
       String rule = "`locked` in %s allows only the files there".formatted(adminPolicy());
@@ -631,7 +641,7 @@ public final class ConfigReader {
                 profile ? "cluster profile" : "price book",
                 name,
                 locked ? siteFile(kind, name) : path,
-                locked ? "" : " here or in the jar",
+                locked ? "" : " here, in %s or in the jar".formatted(source.site()),
                 Nearest.hint(name, names)),
         advice);
   }

@@ -84,6 +84,10 @@ public record AllowedSigners(
         continue;
       }
       String at = file + ":" + (i + 1) + ": ";
+      if (line.startsWith("-----BEGIN")) {
+        problems.add(at + "this is a private key; write the line of its .pub file instead");
+        break;
+      }
       try {
         entries.add(new Line(line, i + 1, local).entry());
       } catch (UnsupportedOperationException unusable) {

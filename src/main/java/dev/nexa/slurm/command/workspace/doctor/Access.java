@@ -24,6 +24,7 @@ final class Access {
   private static final Set<String> CHANGE_A_FOLDER = Set.of("mv", "rm", "touch", "mkdir");
   private static final int TEAMS = 02010; // its group enters, and gets what is made there
   private static final int STICKY = 01000;
+  private static final int OWNER_WRITES = 0200;
 
   /** Groups below 1000 are the system's (login.defs(5), GID_MIN); the last number is nogroup. */
   private static final String NO_TEAMS = "\\d{0,3}|65534";
@@ -50,7 +51,13 @@ final class Access {
       Advice remount = Advice.command(why, "mount", "-o", "remount,rw", mount.get());
       return CheckFinding.failed(mount.get() + " is mounted read-only", affects, remount);
     }
-    return CheckFinding.failed("you cannot write to " + path, affects, toUse(context, path, "u+w"));
+    String says = "you cannot write to " + path;
+    if (isMine(path) && (ShareWorkspace.mode(path) & OWNER_WRITES) != 0) {
+      // chattr(1), i: not even root may change it.
+      String why = "root types it, if `lsattr -d` shows an i; no mode forbids it";
+      return CheckFinding.failed(says, affects, Advice.command(why, "chattr", "-i", path));
+    }
+    return CheckFinding.failed(says, affects, toUse(context, path, "u+w"));
   }
 
   /** Returns what lets this user read or write a path that exists. */

@@ -9,9 +9,11 @@ import java.util.function.Function;
  *
  * @param name the word that selects it
  * @param looks what it looks at, for the list of checks
+ * @param asksSlurm whether it finds nothing where Slurm does not answer
  * @param look does it; returns one finding or more. It starts no job and changes nothing
  */
-record Check(String name, String looks, Function<Context, List<CheckFinding>> look) {
+record Check(
+    String name, String looks, boolean asksSlurm, Function<Context, List<CheckFinding>> look) {
   /** All checks, those of this machine before those that ask Slurm. */
   static final List<Check> ALL =
       List.of(
@@ -31,7 +33,13 @@ record Check(String name, String looks, Function<Context, List<CheckFinding>> lo
           new Check("cron", "passes of reconcile", HostChecks::cron),
           new Check("s3", "the credentials for the profile's address in S3", TierChecks::s3),
           new Check("slurm", "Slurm's commands and the controller", SlurmChecks::slurm),
-          new Check("profile", "whether the profile still fits the cluster", SlurmChecks::profile),
-          new Check("accounting", "the database of Slurm", SlurmChecks::accounting),
-          new Check("limits", "whether Slurm would take a small job", SlurmChecks::limits));
+          new Check(
+              "profile", "whether the profile still fits the cluster", true, SlurmChecks::profile),
+          new Check("accounting", "the database of Slurm", true, SlurmChecks::accounting),
+          new Check("limits", "whether Slurm would take a small job", true, SlurmChecks::limits));
+
+  /** Makes a check that needs no answer of Slurm. */
+  Check(String name, String looks, Function<Context, List<CheckFinding>> look) {
+    this(name, looks, false, look);
+  }
 }

@@ -23,7 +23,7 @@ record CheckFinding(
 
   CheckFinding {
     // Slurm's clients print several lines, and a file can have several problems.
-    says = says.strip().replaceAll("\\s*\n\\s*", "; ");
+    says = says.strip().replaceAll(":\\s*\n\\s*", ": ").replaceAll("\\s*\n\\s*", "; ");
   }
 
   /** How a check ended, the least urgent first. */
@@ -79,6 +79,10 @@ record CheckFinding(
 
   CheckFinding with(List<Advice> other) {
     return new CheckFinding(check, result, says, affects, other);
+  }
+
+  CheckFinding affecting(String what) {
+    return new CheckFinding(check, result, says, what, remedies);
   }
 
   /** Returns the finding as the check's. */

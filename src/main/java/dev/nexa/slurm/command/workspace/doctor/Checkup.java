@@ -18,13 +18,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 
 /** Makes checks at the same time. One that fails or takes long hides no other. */
 final class Checkup {
   /** The checks that a cause belongs to, whoever meets it first. */
   private static final List<String> OWNERS = List.of("workspace", "policy", "slurm", "profile");
-
-  private static final Set<String> ASK_SLURM = Set.of("profile", "accounting", "limits");
 
   private Checkup() {}
 
@@ -57,14 +56,16 @@ final class Checkup {
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
     }
-    return once(findings);
+    return once(checks, findings);
   }
 
   /**
    * Keeps one of equal failures, because many checks read the same broken file: that of the check
    * whose file it is, else the first. Where Slurm does not answer, one check says so.
    */
-  private static List<CheckFinding> once(List<CheckFinding> findings) {
+  private static List<CheckFinding> once(List<Check> checks, List<CheckFinding> findings) {
+    Set<String> askSlurm =
+        checks.stream().filter(Check::asksSlurm).map(Check::name).collect(Collectors.toSet());
     Map<String, String> seen = new HashMap<>();
     for (String owner : OWNERS) {
       findings.stream()
@@ -77,7 +78,7 @@ final class Checkup {
       String name = one.check();
       String first = one.isOk() ? name : seen.computeIfAbsent(one.says(), says -> name);
       boolean unknown = one.result() == CheckFinding.Result.UNKNOWN;
-      first = silent && unknown && ASK_SLURM.contains(name) ? "slurm" : first;
+      first = silent && unknown && askSlurm.contains(name) ? "slurm" : first;
       CheckFinding see = CheckFinding.unknown("it could not look: see " + first).of(name);
       kept.add(first.equals(name) ? one : see);
     }

@@ -183,6 +183,14 @@ final class HostChecks {
       String says = top + " has another group than its runs, " + group;
       findings.add(failed(says, affects, Access.share(context)));
     }
+    for (Path folder : List.of(runs, top.resolve("configs"))) {
+      String owner = Workspace.ownerOf(top);
+      if (Files.exists(folder) && !Workspace.ownerOf(folder).equals(owner)) {
+        String says = "%s belongs to %s, who can remove what is others' in it, and %s to %s";
+        says = says.formatted(folder, Workspace.ownerOf(folder), top, owner);
+        findings.add(failed(says, affects, Access.type("chown " + owner, "root types it", folder)));
+      }
+    }
     Map<Path, Integer> wrong = ShareWorkspace.wrongModes(workspace);
     if (!wrong.isEmpty()) {
       List<Advice> remedies = new ArrayList<>(List.of(Access.share(context)));

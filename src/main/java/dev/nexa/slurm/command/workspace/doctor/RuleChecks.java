@@ -21,6 +21,7 @@ import dev.nexa.slurm.records.notices.Outbox;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.records.signatures.AllowedSigners;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.BudgetUsage;
 import dev.nexa.slurm.run.decision.PolicyApprovals;
 import dev.nexa.slurm.run.notify.SendNotices;
 import dev.nexa.slurm.run.start.Prepared;
@@ -39,6 +40,7 @@ import java.util.TreeSet;
 final class RuleChecks {
   private static final Duration SOON = Duration.ofDays(30);
   private static final int OLD_PRICES_DAYS = 180;
+  private static final int MOST_LINES = 3;
   private static final int READ_BY_OTHERS = 077;
   private static final String KNOWN = "then replace the address: others may know it";
   private static final String EXAMPLE = "%s: {price: 2.50, source: contract}";
@@ -51,6 +53,16 @@ final class RuleChecks {
         "%s; runs over %s need an approval".formatted(policy.name(), policy.approvalOver());
     String none = limit + ", and it names nobody who may approve";
     Advice how = Access.type("nexa-slurm explain docs/approvals.md", "says how to name approvers");
+    List<String> uncounted = new ArrayList<>();
+    if (context.missing().isEmpty()) {
+      new BudgetUsage(context).on(LocalDate.now(Clock.systemUTC()), uncounted);
+    }
+    if (!uncounted.isEmpty()) {
+      String says = "the budgets cannot count each run: " + Plural.some(uncounted, 3);
+      Advice audit = Access.type("nexa-slurm audit --repair", "writes the broken lines again");
+      Advice rest = Advice.step("a line that stays names no run: take it out of the file");
+      return List.of(failed(says, "submit of runs that a budget applies to", audit, rest));
+    }
     return List.of(
         policy.approvals().isPresent() ? ok(limit) : advice(none, "runs over this limit", how));
   }
@@ -66,7 +78,7 @@ final class RuleChecks {
     Path file = Path.of(allowed.file());
     List<CheckFinding> findings = new ArrayList<>();
     String affects = "approvals and releases";
-    for (String problem : signers.problems()) {
+    for (String problem : signers.problems().stream().limit(MOST_LINES).toList()) {
       Path broken = Path.of(problem.replaceFirst(":\\d+: .*", ""));
       Advice correct = Access.change(broken, "correct or remove the line");
       findings.add(failed(problem, affects + ": no signature counts", correct));

@@ -10,7 +10,9 @@ import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.unknown;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.cluster.scheduler.AccountingQuery;
 import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster;
@@ -18,6 +20,7 @@ import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.command.workspace.ProfileDifferences;
 import dev.nexa.slurm.command.workspace.ProfileDifferences.Difference;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.job.config.site.RunDefaults;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource.Found;
 import dev.nexa.slurm.run.Context;
@@ -26,6 +29,7 @@ import dev.nexa.slurm.run.start.RenderRun;
 import dev.nexa.slurm.run.start.RequirePartition;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -136,23 +140,77 @@ final class SlurmChecks {
             && Integer.parseInt(here) > Integer.parseInt(there));
   }
 
-  /** Prepares a small job as submit does, up to its script. */
+  /** Prepares small jobs as submit does, up to their scripts. */
   static List<CheckFinding> job(Context context) {
-    String stage = "stage: data\nbackend: shell\nrun: \"true\"\nresources: {time: 1m}\n";
-    Found config = new Found("a small job", stage, Optional.empty(), Map.of());
-    Prepared.Request request = new Prepared.Request("doctor", List.of(), Optional.empty());
-    String profile = context.configs().cluster(Prepared.clusterName(context)).file();
+    ClusterProfile profile = context.configs().cluster(Prepared.clusterName(context));
     context.configs().gpus(); // estimates of a model read it
-    try {
-      RequirePartition.of(context, new RenderRun(context).render(request.made(config)).prepared());
-    } catch (NexaException wrong) {
-      CheckFinding found = failed(wrong, "submit");
-      Advice correct = Access.change(context.root().resolve(profile), "correct what it names");
-      if (wrong.code() != ErrorCode.PRICE_NEEDS_PARTITION) { // a config can name it
-        return List.of(wrong instanceof ConfigException ? found.with(List.of(correct)) : found);
-      }
+    Map<String, String> jobs = new LinkedHashMap<>();
+    jobs.put("any job", "stage: data\nresources: {time: 1m}\n");
+    String resources = "stage: train\nresources: {time: 1m, partition: %s, gpus_per_node: %d}\n";
+    profile.partitions().entrySet().stream()
+        .filter(partition -> !partition.getValue().byNameOnly())
+        .limit(MOST_PARTITIONS)
+        .forEach(
+            partition -> {
+              int gpus = Math.min(1, partition.getValue().gpusPerNode().orElse(0));
+              jobs.put(
+                  "jobs in the partition " + partition.getKey(),
+                  resources.formatted(partition.getKey(), gpus));
+            });
+    Map<String, CheckFinding> findings = new LinkedHashMap<>();
+    jobs.forEach(
+        (name, config) ->
+            refusal(context, profile, config)
+                .ifPresent(
+                    why -> findings.putIfAbsent(why.says(), why.affecting("submit of " + name))));
+    List<CheckFinding> found = new ArrayList<>(findings.values());
+    defaults(context, profile).ifPresent(found::add);
+    return orOk(found, "submit would prepare a small job");
+  }
+
+  /** Returns the first refusal of a run that leaves its resources to the profile. */
+  private static Optional<CheckFinding> defaults(Context context, ClusterProfile profile) {
+    List<String> places = new ArrayList<>();
+    List<CheckFinding> refused = new ArrayList<>();
+    for (RunDefaults.ForSize entry : context.configs().defaults(profile.name()).resources()) {
+      boolean adapters = entry.trains().equals(Optional.of(RunDefaults.ADAPTERS));
+      String model = "stage: train\nmodel_size: %s\nadapter: %s\n";
+      String config = model.formatted(entry.upTo().orElse("1B"), adapters ? "lora" : "none");
+      refusal(context, profile, config)
+          .ifPresent(
+              why -> {
+                places.add(entry.place());
+                refused.add(why);
+              });
     }
-    return List.of(ok("submit would prepare a small job"));
+    return refused.stream()
+        .findFirst()
+        .map(
+            why ->
+                advice(
+                    why.says(),
+                    "submit of runs that get " + Plural.some(places, 3),
+                    why.remedies().toArray(Advice[]::new)));
+  }
+
+  /** Returns why submit refuses a config; empty if it does not. */
+  private static Optional<CheckFinding> refusal(
+      Context context, ClusterProfile profile, String config) {
+    String text = config + "backend: shell\nrun: \"true\"\n";
+    Found made = new Found("a small job", text, Optional.empty(), Map.of());
+    Prepared.Request request = new Prepared.Request("doctor", List.of(), Optional.empty());
+    try {
+      RequirePartition.of(context, new RenderRun(context).render(request.made(made)).prepared());
+      return Optional.empty();
+    } catch (NexaException wrong) {
+      if (wrong.code() == ErrorCode.PRICE_NEEDS_PARTITION) { // a config can name it
+        return Optional.empty();
+      }
+      CheckFinding found = failed(wrong, "submit");
+      Path file = context.root().resolve(profile.file());
+      Advice correct = Access.change(file, "correct what it names");
+      return Optional.of(wrong instanceof ConfigException ? found.with(List.of(correct)) : found);
+    }
   }
 
   static List<CheckFinding> accounting(Context context) {
@@ -169,8 +227,14 @@ final class SlurmChecks {
     }
     try {
       Optional<String> account = slurm.defaultAccount(System.getProperty("user.name"));
+      // sacctmgr can answer while sacct is refused.
+      slurm.accounting(
+          AccountingQuery.byNames(List.of("nexa-slurm-doctor"), Instant.now()), row -> {});
       return List.of(ok("it answers; your default account: " + account.orElse("none")));
     } catch (SchedulerUnavailable silent) {
+      if (silent.code() == ErrorCode.WORKSPACE_BUSY) { // a pass asks it just now
+        return List.of(ok("a pass asks it now"));
+      }
       return List.of(failed(silent, "costs, manifests, usage and look wait until it answers"));
     }
   }

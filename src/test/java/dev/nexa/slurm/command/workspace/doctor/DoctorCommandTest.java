@@ -158,6 +158,42 @@ class DoctorCommandTest {
         "job",
         "failed",
         test -> test.ada.file("configs/prices/default.yaml", BOOK + "valid_until: 2026-11-15\n")),
+    GPU_PRICES_THAT_ENDED(
+        "job",
+        "failed",
+        test -> {
+          String gpus = "\ngpu_hour: {h100: {price: 3, source: list}}\nvalid_until: 2026-11-15\n";
+          String now =
+              "overrides: [{valid_from: 2026-11-16, cpu_hour: {price: 1, source: list}}]\n";
+          test.ada
+              .file("configs/prices/default.yaml", "currency: USD\nas_of: 2026-11-01" + gpus + now)
+              .file(
+                  "configs/clusters/default.yaml",
+                  test.profile() + "partitions: {gpu: {gpus_per_node: 8, gpu_type: h100}}\n");
+        }),
+    DEFAULTS_THAT_FIT_NOWHERE(
+        "job",
+        "advice",
+        test ->
+            test.ada.file(
+                "configs/clusters/default.yaml",
+                test.profile()
+                    + "partitions: {cpu: {max_time: 2d}}\n"
+                    + "defaults: {resources: [{up_to: 1B, time: 5d}]}\n")),
+    HALF_A_LEDGER_LINE(
+        "policy",
+        "failed",
+        test -> {
+          String budget = "budgets: [{scope: all, currency: USD, amount: 9, period: month}]\n";
+          test.ada
+              .file("configs/policy.yaml", "approval_over: {amount: 9, currency: USD}\n" + budget)
+              .file("runs/ledger-2026-11.jsonl", "{\"run_id\":\"da\n");
+        }),
+    PRIVATE_KEY(
+        "approvers",
+        "failed",
+        test ->
+            Files.writeString(test.signers(), "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\nBBBB\n")),
     BROKEN_TEMPLATE(
         "job", "failed", test -> test.ada.file("templates/task.sbatch.ftl", "#!/bin/bash\n<#if")),
     BROKEN_CATALOG("job", "failed", test -> test.ada.file("configs/gpus.yaml", "gpus: [\n")),
@@ -187,6 +223,8 @@ class DoctorCommandTest {
 
     private final String check;
     private final String result;
+
+    @SuppressWarnings("ImmutableEnumChecker") // A lambda has no state.
     private final Plant plant;
 
     Fault(String check, String result, Plant plant) {
