@@ -155,6 +155,12 @@ public record Resources(
     }
     onlyOne(values, "memory", "memory_per_cpu", "memory_per_gpu");
     onlyOne(values, "cpus_per_task", "cpus_per_gpu");
+    String exclude = values.optionalText("exclude").orElse("");
+    if (!exclude.equals(ResourceOption.BAD)
+        && List.of(exclude.split(",", -1)).contains(ResourceOption.BAD)) {
+      String alone = "'bad' means every node that is known to be bad, and no other name beside it";
+      values.report("exclude", alone + ": write bad, or the names");
+    }
     if (values.has("gpu_type") && !hasGpus(values)) {
       values.report("gpu_type", "names a GPU, but gpus_per_node is 0");
     }

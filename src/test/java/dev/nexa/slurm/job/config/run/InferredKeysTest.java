@@ -427,6 +427,7 @@ class InferredKeysTest {
             {resources: [{nodes: 1}]}                    | defaults.resources[0].time: missing; expected a time limit
             {resources: [{time: 1h, frobnicate: 1}]}     | defaults.resources[0].frobnicate: unknown key
             {resources: [{time: 1h, gpu_type: h100}]}    | defaults.resources[0].gpu_type: names a GPU, but gpus_per_node is 0
+            {resources: [{time: 1h, exclude: 'bad,n4'}]}  | defaults.resources[0].exclude: 'bad' means every node that is known to be bad, and no other name beside it: write bad, or the names
             {resources: [{time: 1h, nodes: 2, ntasks: 8, gpus_per_task: 1, gpus_per_node: 3}]} | defaults.resources[0].gpus_per_task: asks for 8 GPUs with 8 processes, but gpus_per_node gives 6: change one of them
             {resources: [{time: 1h, nodes: 2, gpus_per_task: 2, gpus_per_node: 1}]}            | defaults.resources[0].gpus_per_task: asks for 4 GPUs with 2 processes, but gpus_per_node gives 2
             {resources: [{time: 1h, ntasks: 2, gpus_per_task: 2, gpus_per_node: 1}]}           | defaults.resources[0].gpus_per_task: asks for 4 GPUs with 2 processes, but gpus_per_node gives 2
