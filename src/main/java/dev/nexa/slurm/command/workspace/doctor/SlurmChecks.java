@@ -164,7 +164,9 @@ final class SlurmChecks {
                 .ifPresent(
                     why -> findings.putIfAbsent(why.says(), why.affecting("submit of " + name))));
     List<CheckFinding> found = new ArrayList<>(findings.values());
-    defaults(context, profile).ifPresent(found::add);
+    defaults(context, profile)
+        .filter(why -> !findings.containsKey(why.says()))
+        .ifPresent(found::add);
     return orOk(found, "submit would prepare a small job");
   }
 
