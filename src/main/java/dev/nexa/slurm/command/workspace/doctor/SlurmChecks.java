@@ -227,18 +227,25 @@ final class SlurmChecks {
           Access.type("nexa-slurm explain docs/without-accounting.md", "says what to expect");
       return List.of(advice(says, affects, page));
     }
+    String affects = "costs, manifests, usage and look wait until it answers";
+    Optional<String> account;
     try {
-      Optional<String> account = slurm.defaultAccount(System.getProperty("user.name"));
-      // sacctmgr can answer while sacct is refused.
+      account = slurm.defaultAccount(System.getProperty("user.name"));
+    } catch (SchedulerUnavailable silent) {
+      return List.of(failed(silent, affects));
+    }
+    try {
       slurm.accounting(
           AccountingQuery.byNames(List.of("nexa-slurm-doctor"), Instant.now()), row -> {});
-      return List.of(ok("it answers; your default account: " + account.orElse("none")));
-    } catch (SchedulerUnavailable silent) {
-      if (silent.code() == ErrorCode.WORKSPACE_BUSY) { // a pass asks it just now
-        return List.of(ok("a pass asks it now"));
+    } catch (SchedulerUnavailable refused) {
+      // sacctmgr has answered, so the database runs.
+      Advice again = Access.type("sacct -X -S now-1hour", "shows what sacct says");
+      Advice ask = Advice.step("ask who runs Slurm why sacct does not answer you");
+      if (refused.code() != ErrorCode.WORKSPACE_BUSY) { // else a pass asks it just now
+        return List.of(failed(refused, affects).with(List.of(again, ask)));
       }
-      return List.of(failed(silent, "costs, manifests, usage and look wait until it answers"));
     }
+    return List.of(ok("it answers; your default account: " + account.orElse("none")));
   }
 
   static List<CheckFinding> limits(Context context) {

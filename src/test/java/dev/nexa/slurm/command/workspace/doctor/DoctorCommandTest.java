@@ -439,6 +439,19 @@ class DoctorCommandTest {
             "failed   slurm          sbatch is on the PATH, and these are not: squeue, sacct");
   }
 
+  /** sacctmgr can answer while sacct is refused. */
+  @Test
+  void anSacctThatIsRefusedIsAFailure() {
+    ada.withSlurm();
+    ada.program("sacctmgr", "");
+    ada.program("sacct", "echo 'sacct: error: slurmdbd: Access denied' >&2; exit 1");
+
+    JsonObject found = worst(doctor("accounting"));
+
+    assertThat(found.text("says")).contains("Access denied");
+    assertThat(found.texts("remedies").get(0)).startsWith("sacct -X -S now-1hour");
+  }
+
   @Test
   void aCommandOfOursNamesItsWorkspace() {
     ada.file("configs/clusters/default.yaml", profile() + "price_book: none\n");
