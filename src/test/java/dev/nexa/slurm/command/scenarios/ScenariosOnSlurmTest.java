@@ -147,6 +147,7 @@ class ScenariosOnSlurmTest {
 
   @Test
   void requeue() throws Exception {
+    // exec: a shell whose sleep is ended first prints "Terminated".
     Path config =
         session.file(
             "requeue.yaml",
@@ -156,7 +157,7 @@ class ScenariosOnSlurmTest {
             requeues: 1
             run: |
               echo "attempt $NEXA_RESTART"
-              [[ $NEXA_RESTART != 0 ]] || { touch "$NEXA_RUN_DIR/started"; sleep 300; }
+              [[ $NEXA_RESTART != 0 ]] || { touch "$NEXA_RUN_DIR/started"; exec sleep 300; }
               sleep 1.1
             """
                 + SMALL);
