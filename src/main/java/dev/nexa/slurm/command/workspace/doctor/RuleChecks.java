@@ -40,7 +40,6 @@ import java.util.TreeSet;
 final class RuleChecks {
   private static final Duration SOON = Duration.ofDays(30);
   private static final int OLD_PRICES_DAYS = 180;
-  private static final int MOST_LINES = 3;
   private static final int READ_BY_OTHERS = 077;
   private static final String KNOWN = "then replace the address: others may know it";
   private static final String EXAMPLE = "%s: {price: 2.50, source: contract}";
@@ -78,7 +77,7 @@ final class RuleChecks {
     Path file = Path.of(allowed.file());
     List<CheckFinding> findings = new ArrayList<>();
     String affects = "approvals and releases";
-    for (String problem : signers.problems().stream().limit(MOST_LINES).toList()) {
+    for (String problem : signers.problems()) {
       Path broken = Path.of(problem.replaceFirst(":\\d+: .*", ""));
       Advice correct = Access.change(broken, "correct or remove the line");
       findings.add(failed(problem, affects + ": no signature counts", correct));
