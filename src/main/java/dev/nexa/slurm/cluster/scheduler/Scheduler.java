@@ -66,8 +66,9 @@ public interface Scheduler {
    * Ends the running attempt of one task and queues the task again under its id.
    *
    * @param task one array index, or empty for a job of one task
+   * @return false if the task waits already, because something else queued it again first
    */
-  void requeue(long jobId, OptionalInt task);
+  boolean requeue(long jobId, OptionalInt task);
 
   /**
    * Returns the number of nodes of a partition, or of several in sbatch's notation; 0 if it is not

@@ -65,8 +65,9 @@ public record InterruptRun(Context context) {
             // The groups of a job are queued again together.
             boolean groups = !files.plan().groups().isEmpty();
             OptionalInt index = groups ? OptionalInt.empty() : submission.index(number);
-            scheduler.requeue(entry.arrayJobId(), index);
-            interrupted.add(entry.arrayJobId() + (index.isEmpty() ? "" : "_" + entry.task()));
+            if (scheduler.requeue(entry.arrayJobId(), index)) {
+              interrupted.add(entry.arrayJobId() + (index.isEmpty() ? "" : "_" + entry.task()));
+            }
           }
         }
       }

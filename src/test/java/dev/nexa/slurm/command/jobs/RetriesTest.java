@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
@@ -133,6 +134,42 @@ class RetriesTest {
     assertThat(queued)
         .containsExactly(job + "_0 200M 2:00", job + "_1 100M 2:00", job + "_4 100M 2:00");
     assertThat(person.logs(run)).contains("not tried again: retry_on names neither oom nor 1");
+    person.says("cancel", run.text("run_id"));
+  }
+
+  @Test
+  @Tag("slurm")
+  void whatSlurmQueuedAgainFirstIsLeft() throws Exception {
+    person.slurmProfile("health_check: false\n");
+    Path first = Files.createDirectory(workspace.resolve("first")).resolve("scontrol");
+    String real = Person.command("sh", "-c", "command -v scontrol").strip();
+    Files.writeString(
+        first,
+        "#!/bin/sh\ncase $* in requeue*_0) %1$s \"$@\" ;; esac\nexec %1$s \"$@\"\n"
+            .formatted(real));
+    assertThat(first.toFile().setExecutable(true)).isTrue();
+    String path = first.getParent() + ":" + System.getenv("PATH");
+    Person late = new Person(workspace, Map.of("PATH", path));
+    JsonObject run =
+        person.submit(
+            write(
+                "two",
+                """
+                stage: train
+                backend: shell
+                requeues: 1
+                array: {shards: 2}
+                run: touch "%s/began.$NEXA_TASK"; sleep 300
+                resources: {cpus_per_task: 1, memory: 100M, time: 6m}
+                """
+                    .formatted(workspace)));
+    Person.await(workspace.resolve("began.0"));
+    Person.await(workspace.resolve("began.1"));
+
+    String said = late.says("interrupt", run.text("run_id"));
+
+    String job = "" + run.objects("jobs").get(0).number("job_id");
+    assertThat(said).contains("queued again: " + job + "_1\n");
     person.says("cancel", run.text("run_id"));
   }
 

@@ -66,7 +66,7 @@ class FakeScheduler implements Scheduler {
   }
 
   @Override
-  public void requeue(long jobId, OptionalInt task) {
+  public boolean requeue(long jobId, OptionalInt task) {
     throw new AssertionError("nobody requeues");
   }
 

@@ -252,7 +252,7 @@ public final class LocalScheduler implements Scheduler {
   }
 
   @Override
-  public void requeue(long jobId, OptionalInt task) {
+  public boolean requeue(long jobId, OptionalInt task) {
     answer(
         () -> {
           JobHistory history = require(jobId).history();
@@ -262,6 +262,7 @@ public final class LocalScheduler implements Scheduler {
           }
           return ask(state.job(jobId), JobRequest.REQUEUE, OptionalInt.of(index));
         });
+    return true;
   }
 
   /** Changes what a job's waiting tasks wait for. The job's runner reads it again. */

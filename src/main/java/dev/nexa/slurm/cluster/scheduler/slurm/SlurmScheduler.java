@@ -326,8 +326,13 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   @Override
-  public void requeue(long jobId, OptionalInt task) {
-    ask(SlurmCommands.requeue(jobId, task));
+  public boolean requeue(long jobId, OptionalInt task) {
+    CommandResult result = run(SlurmCommands.requeue(jobId, task));
+    // ESLURM_JOB_PENDING in slurm_errno.c: Slurm queued it again first.
+    if (!result.succeeded() && !result.err().contains("Job is pending execution")) {
+      throw unavailable("scontrol", result);
+    }
+    return result.succeeded();
   }
 
   @Override

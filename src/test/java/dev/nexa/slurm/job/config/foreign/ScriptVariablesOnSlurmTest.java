@@ -74,10 +74,12 @@ class ScriptVariablesOnSlurmTest {
         Path script = slurm.workspace().resolve(name + ".sh");
         Path file = slurm.folder.resolve(name + ".theirs");
         Files.writeString(script, text(header, file));
+        awaitEmpty(slurm); // Which nodes a job gets depends on what runs.
         CommandResult answer = slurm.root("sbatch", "--output=/dev/null", script.toString());
         assertThat(answer.exit()).as(header + answer.err()).isZero();
         theirs.put(header, file);
         Files.writeString(script, text(header, slurm.folder.resolve(name + ".ours")));
+        awaitEmpty(slurm);
         try {
           person.says("submit", name + ".sh");
         } catch (AssertionError refused) {
@@ -91,6 +93,13 @@ class ScriptVariablesOnSlurmTest {
       }
     }
     assertThat(differences).as(String.join("\n", differences)).isEmpty();
+  }
+
+  private static void awaitEmpty(PrivateSlurm slurm) throws Exception {
+    for (int i = 0; !slurm.root("squeue", "-h").out().isEmpty(); i++) {
+      assertThat(i).as("the queue does not become empty").isLessThan(300);
+      Thread.sleep(100);
+    }
   }
 
   private static String text(String header, Path file) {
