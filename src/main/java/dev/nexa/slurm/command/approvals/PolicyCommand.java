@@ -210,8 +210,8 @@ public final class PolicyCommand extends CommandGroup {
               .replay(new ReplayPolicy.Asked(time.begin(), time.end(), file, zone));
       replayed.notes().forEach(this::note);
       replayed.problems().forEach(err()::println);
-      String begin = time.begin().atZone(zone).toString();
-      String end = time.end().atZone(zone).toString();
+      String begin = period.told(time.begin());
+      String end = period.told(time.end());
       return answer(
           json,
           () -> ReplayText.json(replayed),

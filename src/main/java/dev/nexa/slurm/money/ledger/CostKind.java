@@ -1,8 +1,8 @@
 package dev.nexa.slurm.money.ledger;
 
-import java.util.EnumSet;
+import dev.nexa.slurm.job.config.site.PricedUnit;
+import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The kind of a cost line: in the cost file, {@code what} up to its colon. */
@@ -23,10 +23,11 @@ public enum CostKind {
   /** Any kind that this version does not know. */
   OTHER("Compute", "");
 
-  /** Kinds that an estimate does not include: stored files and outgoing traffic. */
-  static final Set<CostKind> NOT_RESERVED = EnumSet.of(STORAGE, EGRESS);
-
   private static final CostKind[] ALL = values();
+
+  /** Kinds that an estimate does not include. */
+  static final List<CostKind> NOT_RESERVED =
+      PricedUnit.BESIDE.stream().map(unit -> of(unit.what())).toList();
 
   private final String word = name().toLowerCase(Locale.ROOT);
   private final String focusCategory;

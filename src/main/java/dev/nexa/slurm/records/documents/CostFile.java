@@ -9,6 +9,7 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.Tres;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Usage;
@@ -37,6 +38,9 @@ public final class CostFile {
   private static final String TOKENS = "api_tokens";
   private static final String UNKNOWN_TOKENS = "unknown_tokens";
 
+  /** The parts that the project's specification has in each file, zero or not. */
+  public static final Set<PricedUnit> ALWAYS = Set.of(PricedUnit.STORAGE, PricedUnit.EGRESS);
+
   private final JsonObject json;
 
   private CostFile(JsonObject json) {
@@ -51,12 +55,15 @@ public final class CostFile {
    */
   public static CostFile of(
       RunId id, RunCost cost, int version, Optional<String> corrects, RunStatus status) {
-    JsonObject breakdown =
-        new JsonObject()
-            .with("compute_hours", cost.compute().amount())
-            .with("storage_gb_month", cost.stored().amount())
-            .with("egress_gb", cost.sent().amount())
-            .withOptional(TOKENS, cost.tokens().map(Money::amount));
+    JsonObject breakdown = new JsonObject().with("compute_hours", cost.compute().amount());
+    for (PricedUnit unit : PricedUnit.BESIDE) {
+      CostLine line = cost.beside().get(unit);
+      if (line != null || ALWAYS.contains(unit)) {
+        Money amount = line == null ? Money.zero(cost.compute().currency()) : line.amount();
+        breakdown.with(unit.key(), amount.amount());
+      }
+    }
+    breakdown.withOptional(TOKENS, cost.tokens().map(Money::amount));
     return new CostFile(
         new JsonObject()
             .with("run_id", id.value())

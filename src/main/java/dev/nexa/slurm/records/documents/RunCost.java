@@ -2,8 +2,10 @@ package dev.nexa.slurm.records.documents;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.job.estimate.CostLine;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -11,8 +13,7 @@ import java.util.Optional;
  * and row of status show it.
  *
  * @param compute the cost of the attempts that have ended
- * @param stored the cost of the durable files
- * @param sent the cost of egress
+ * @param beside the lines of {@link PricedUnit#BESIDE} that are known, by unit
  * @param tokens the cost of the tokens of a paid API; empty if the run uses none
  * @param lines the priced lines of all these
  * @param notMeasured the parts that nothing measures, which stand as zero, and those that are
@@ -25,8 +26,7 @@ import java.util.Optional;
  */
 public record RunCost(
     Money compute,
-    Money stored,
-    Money sent,
+    Map<PricedUnit, CostLine> beside,
     Optional<Money> tokens,
     List<CostLine> lines,
     List<String> notMeasured,
@@ -40,6 +40,10 @@ public record RunCost(
 
   /** Returns the whole cost. */
   public Money total() {
-    return ofReserved().plus(stored).plus(sent);
+    Money total = ofReserved();
+    for (CostLine line : beside.values()) {
+      total = total.plus(line.amount());
+    }
+    return total;
   }
 }

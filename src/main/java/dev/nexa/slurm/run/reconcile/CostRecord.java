@@ -6,6 +6,7 @@ import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.Tres;
 import dev.nexa.slurm.job.config.run.ApiTokens;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.records.documents.CostFile;
@@ -14,6 +15,7 @@ import dev.nexa.slurm.records.runs.RunState;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,10 +47,8 @@ public final class CostRecord {
     Rates rates = facts.rates();
     List<CostLine> lines = new ArrayList<>(rates.price(outcome.used()));
     Money compute = rates.total(lines);
-    Optional<CostLine> storage = storage(facts, journal);
-    Optional<CostLine> egress = egress(facts, outcome, results);
-    storage.ifPresent(lines::add);
-    egress.ifPresent(lines::add);
+    Map<PricedUnit, CostLine> beside = beside(facts, journal, outcome, results);
+    lines.addAll(beside.values());
     Optional<ApiTokens> most = facts.estimate().apiTokens();
     Optional<PaidTokens> paid =
         most.isPresent()
@@ -61,11 +61,11 @@ public final class CostRecord {
       limits.addAll(paid.get().limits());
     }
     List<String> notMeasured = new ArrayList<>();
-    if (storage.isEmpty()) {
-      notMeasured.add("storage_gb_month");
-    }
-    if (egress.isEmpty()) {
-      notMeasured.add("egress_gb");
+    for (PricedUnit unit : PricedUnit.BESIDE) {
+      boolean told = CostFile.ALWAYS.contains(unit) || rates.units().containsKey(unit);
+      if (told && !beside.containsKey(unit)) {
+        notMeasured.add(unit.key());
+      }
     }
     // Some tasks may have reported it: the part is then in the breakdown, but incomplete.
     for (String part : results.charged().notMeasured()) {
@@ -81,8 +81,7 @@ public final class CostRecord {
     }
     return new RunCost(
         compute,
-        amount(storage, rates),
-        amount(egress, rates),
+        beside,
         paid.isPresent() ? Optional.of(rates.total(tokens)) : Optional.empty(),
         lines,
         notMeasured,
@@ -108,28 +107,28 @@ public final class CostRecord {
     return Optional.of(CostFile.unknownTokens(unknown.requests(), most));
   }
 
-  private static Money amount(Optional<CostLine> line, Rates rates) {
-    return line.isPresent() ? line.get().amount() : Money.zero(rates.currency());
-  }
-
   /**
-   * Returns the line for durable files, for the whole time that they are kept. Empty if their size
-   * or retention is unknown.
+   * Returns the lines of what the run has beside its allocations: durable files, for the whole time
+   * that they are kept, and the egress of an ended run. What is unknown or has no price is left
+   * out.
    */
-  private static Optional<CostLine> storage(RunFacts facts, RunState journal) {
-    if (facts.kept().isEmpty() || journal.durableBytes().isEmpty()) {
-      return Optional.empty();
+  private static Map<PricedUnit, CostLine> beside(
+      RunFacts facts, RunState journal, RunOutcome outcome, TaskResults results) {
+    Rates rates = facts.rates();
+    Map<PricedUnit, CostLine> lines = new EnumMap<>(PricedUnit.class);
+    if (facts.kept().isPresent() && journal.durableBytes().isPresent()) {
+      rates
+          .storage(journal.durableBytes().get(), facts.kept().get().days())
+          .ifPresent(line -> lines.put(PricedUnit.STORAGE, line));
     }
-    return facts.rates().storage(journal.durableBytes().get(), facts.kept().get().days());
-  }
-
-  /**
-   * Returns the line for egress of an ended run; empty if no task reports it or it has no price.
-   */
-  private static Optional<CostLine> egress(
-      RunFacts facts, RunOutcome outcome, TaskResults results) {
-    Optional<BigDecimal> bytes = outcome.ended() ? results.charged().egress() : Optional.empty();
-    return bytes.isPresent() ? facts.rates().egress(bytes.get()) : Optional.empty();
+    if (outcome.ended()) {
+      results
+          .charged()
+          .egress()
+          .flatMap(rates::egress)
+          .ifPresent(line -> lines.put(PricedUnit.EGRESS, line));
+    }
+    return lines;
   }
 
   /**

@@ -72,11 +72,7 @@ public final class RunRecords {
       RunOutcome outcome,
       Set<JobState> credited,
       List<String> problems) {
-    boolean sweep = !facts.work().points().isEmpty();
-    TaskResults results = TaskResults.read(run, journal, sweep, problems);
-    if (outcome.ended()) {
-      results = results.sampled(Telemetry.of(run, journal), sweep);
-    }
+    TaskResults results = results(run, facts, journal, outcome, problems);
     RunCost sum = CostRecord.cost(facts, journal, outcome, results);
     CostFile cost = CostRecord.of(facts, journal, outcome, sum, results, credited);
     ManifestFile manifest = manifest(facts, journal, outcome, sum, results);
@@ -85,6 +81,14 @@ public final class RunRecords {
             ? Optional.of(LedgerRecord.of(run, Optional.of(facts), manifest, cost))
             : Optional.empty();
     return new Derived(manifest.text(), cost.text(), line);
+  }
+
+  /** Reads what the tasks left; of an ended run also what was sampled. */
+  public static TaskResults results(
+      RunFolder run, RunFacts facts, RunState journal, RunOutcome outcome, List<String> problems) {
+    boolean sweep = !facts.work().points().isEmpty();
+    TaskResults results = TaskResults.read(run, journal, sweep, problems);
+    return outcome.ended() ? results.sampled(Telemetry.of(run, journal), sweep) : results;
   }
 
   /** Returns the manifest. Equal facts give equal bytes, so it does not hold the time. */

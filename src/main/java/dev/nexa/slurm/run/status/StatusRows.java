@@ -2,7 +2,6 @@ package dev.nexa.slurm.run.status;
 
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
-import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.documents.RunCost;
 import dev.nexa.slurm.records.runs.Event;
@@ -18,6 +17,7 @@ import dev.nexa.slurm.run.reconcile.CostRecord;
 import dev.nexa.slurm.run.reconcile.QueueSnapshot;
 import dev.nexa.slurm.run.reconcile.RunFacts;
 import dev.nexa.slurm.run.reconcile.RunOutcome;
+import dev.nexa.slurm.run.reconcile.RunRecords;
 import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import dev.nexa.slurm.run.reconcile.TaskResults;
 import java.nio.file.Files;
@@ -207,10 +207,10 @@ public final class StatusRows {
     changed.ifPresent(
         file -> problems.add(run.id() + ": what is shown of it may be wrong: " + file.sentence()));
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
-    // Egress is charged at the end. So the metrics of running tasks are read only for API tokens.
-    boolean sent = outcome.ended() && facts.rates().units().containsKey(PricedUnit.EGRESS);
-    boolean needed = sent || facts.estimate().apiTokens().isPresent();
-    TaskResults results = needed ? TaskResults.read(run, state, false, problems) : TaskResults.NONE;
+    // Of running tasks only API tokens are charged.
+    boolean needed = outcome.ended() || facts.estimate().apiTokens().isPresent();
+    TaskResults results =
+        needed ? RunRecords.results(run, facts, state, outcome, problems) : TaskResults.NONE;
     RunCost cost = CostRecord.cost(facts, state, outcome, results);
     Optional<String> user =
         context.workspace().isShared() ? Optional.of(run.owner()) : Optional.empty();

@@ -89,7 +89,7 @@ class PolicyReplayTest {
     assertThat(screen.out())
         .isEqualTo(
             """
-            7 jobs were submitted from 2026-10-01T00:00Z[UTC] to 2026-11-01T00:00Z[UTC].
+            7 jobs were submitted from 2026-10-01T00:00:00Z (UTC) to 2026-11-01T00:00:00Z (UTC).
             They cost 25.25 USD by the price book. The policy would have refused, without an approval:
 
             RULE                                  JOBS   COST

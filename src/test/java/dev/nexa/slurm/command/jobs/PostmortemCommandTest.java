@@ -181,7 +181,7 @@ class PostmortemCommandTest {
                 + Files.readString(workspace.resolve("runs/" + id + "/journal.jsonl")))
         .doesNotContain(" 0 differences");
     assertThat(type("postmortem", id, "--remediation", "x").exit()).isZero();
-    assertThat(Files.readString(manifest)).contains("node n7 drained").doesNotContain("n8");
+    assertThat(Files.readString(manifest)).contains("node n7 drained").doesNotContain("node n8");
     assertThat(type("audit").out()).contains(" 0 differences");
     Files.writeString(
         manifest, Files.readString(manifest).replace("\"stage\": \"train\"", "\"stage\": \"x\""));

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.config.site;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -43,8 +44,13 @@ public enum PricedUnit {
     BOOK
   }
 
+  /**
+   * What a run has beside its allocations. It is known when the run has ended; nothing reserves it.
+   */
+  public static final List<PricedUnit> BESIDE = List.of(STORAGE, EGRESS);
+
   /** The units that a run's rates have beside {@link #NODE} and {@link #BILLING}. */
-  public static final List<PricedUnit> OF_RUNS = List.of(CPU, MEMORY, STORAGE, EGRESS);
+  public static final List<PricedUnit> OF_RUNS = ofRuns();
 
   private final String what;
   private final String key;
@@ -58,6 +64,12 @@ public enum PricedUnit {
     this.unit = unit;
     this.of = of;
     this.doc = doc;
+  }
+
+  private static List<PricedUnit> ofRuns() {
+    List<PricedUnit> units = new ArrayList<>(List.of(CPU, MEMORY));
+    units.addAll(BESIDE);
+    return List.copyOf(units);
   }
 
   /** Returns the name in the lines of an estimate and a cost file. */
