@@ -441,7 +441,7 @@ final class FirstPage {
             table.tag(),
             PageParts.note(
                 "Reserved is the most that a run could cost by its estimate. Difference is negative for money that"
-                    + " was reserved and not spent; storage and egress are never reserved and do not count in it."));
+                    + " was reserved and not spent; storage, egress and energy are never reserved and do not count in it."));
   }
 
   private static Object[] finance(String name, MonthSums one) {

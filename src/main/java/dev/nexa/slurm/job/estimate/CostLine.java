@@ -9,12 +9,11 @@ import java.util.List;
 /**
  * One line of an estimate or a cost file.
  *
- * @param what {@code gpu:TYPE}, {@code shard:TYPE}, {@code cpu}, {@code memory}, {@code node},
- *     {@code billing}, {@code storage}, {@code egress}, {@code api_tokens:MODEL input} or {@code
+ * @param what {@code gpu:TYPE}, {@code shard:TYPE}, the name of a {@link
+ *     dev.nexa.slurm.job.config.site.PricedUnit}, {@code api_tokens:MODEL input} or {@code
  *     api_tokens:MODEL output}
  * @param quantity the quantity in units
- * @param unit {@code gpu_hour}, {@code shard_hour}, {@code cpu_hour}, {@code gib_hour}, {@code
- *     node_hour}, {@code billing_hour}, {@code gb_month}, {@code gb} or {@code million_tokens}
+ * @param unit {@code gpu_hour}, {@code shard_hour}, {@code million_tokens}, or the unit's own
  * @param unitPrice the price of one unit
  * @param source where the price comes from
  * @param amount quantity times price, rounded once

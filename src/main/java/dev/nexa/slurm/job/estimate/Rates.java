@@ -212,7 +212,8 @@ public record Rates(
     return line(PricedUnit.EGRESS, bytes.divide(BigDecimal.valueOf(GB), MathContext.DECIMAL128));
   }
 
-  private Optional<CostLine> line(PricedUnit unit, BigDecimal quantity) {
+  /** Returns the cost of a quantity of a unit; empty if the book has no price for it. */
+  public Optional<CostLine> line(PricedUnit unit, BigDecimal quantity) {
     return Optional.ofNullable(units.get(unit))
         .map(price -> line(unit.what(), quantity, unit.unit(), price));
   }

@@ -45,7 +45,7 @@ public record SlurmBudget(
           "Slurm knows no months: with PriorityUsageResetPeriod usage starts anew for all limits of the cluster at once, on its own clock",
           "usage fades with PriorityDecayHalfLife unless that is 0, or the limit is a QOS's with Flags=NoDecay",
           "over the limit jobs wait with the reason AssocGrp…Minutes or QOSGrp…Minutes, and running ones are killed unless AccountingStorageEnforce has `safe`; a budget refuses before anything is submitted",
-          "no approval lifts Slurm's limit; storage, egress, API tokens and credits are not in it");
+          "no approval lifts Slurm's limit; storage, egress, energy, API tokens and credits are not in it");
 
   /** Returns the lines that slurm.conf needs so that Slurm enforces the limits. */
   public static List<String> slurmConf(Collection<Budget> budgets) {

@@ -214,7 +214,10 @@ public final class LedgerLine {
     return decimal(LedgerKey.COST);
   }
 
-  /** Returns the cost without storage and egress, which is the part that an estimate reserves. */
+  /**
+   * Returns the cost without what a run has beside its allocations: the part that an estimate
+   * reserves.
+   */
   public @Nullable BigDecimal computeCost() {
     BigDecimal cost = cost();
     if (cost == null) {

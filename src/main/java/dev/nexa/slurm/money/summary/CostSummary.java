@@ -340,8 +340,8 @@ public final class CostSummary {
 
     /**
      * Returns the cost minus {@link #estimated}: negative for money that was reserved and not
-     * spent. Does not count runs without an estimate, nor storage and egress: no money is reserved
-     * for these.
+     * spent. Does not count runs without an estimate, nor storage, egress and energy: no money is
+     * reserved for these.
      */
     public BigDecimal difference() {
       return difference;
