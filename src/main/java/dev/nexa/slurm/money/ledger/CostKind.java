@@ -20,6 +20,7 @@ public enum CostKind {
   NODE("Compute", "Node-Hours"),
   /** Slurm's billing units. */
   BILLING("Compute", "Billing-Unit-Hours"),
+  ENERGY("Other", "kWh"),
   /** Any kind that this version does not know. */
   OTHER("Compute", "");
 

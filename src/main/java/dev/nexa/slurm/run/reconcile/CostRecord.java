@@ -109,8 +109,8 @@ public final class CostRecord {
 
   /**
    * Returns the lines of what the run has beside its allocations: durable files, for the whole time
-   * that they are kept, and the egress of an ended run. What is unknown or has no price is left
-   * out.
+   * that they are kept, and of an ended run its egress and its energy. What is unknown or has no
+   * price is left out.
    */
   private static Map<PricedUnit, CostLine> beside(
       RunFacts facts, RunState journal, RunOutcome outcome, TaskResults results) {
@@ -127,6 +127,11 @@ public final class CostRecord {
           .egress()
           .flatMap(rates::egress)
           .ifPresent(line -> lines.put(PricedUnit.EGRESS, line));
+      if (rates.units().containsKey(PricedUnit.ENERGY)) {
+        EnergyUse.of(facts, outcome, results)
+            .flatMap(used -> rates.line(PricedUnit.ENERGY, used.drawn(facts.energy())))
+            .ifPresent(line -> lines.put(PricedUnit.ENERGY, line));
+      }
     }
     return lines;
   }
@@ -146,8 +151,7 @@ public final class CostRecord {
       TaskResults results,
       Set<JobState> credited) {
     Rates rates = facts.rates();
-    Optional<EnergyUse> energy =
-        outcome.attempts().isEmpty() ? Optional.empty() : EnergyUse.of(facts, outcome, results);
+    Optional<EnergyUse> energy = EnergyUse.of(facts, outcome, results);
     Waste waste = Waste.of(facts, outcome, results);
     Money credit = rates.total(rates.price(outcome.usage(credited, facts)));
     Money reserved = reserved(facts, journal);

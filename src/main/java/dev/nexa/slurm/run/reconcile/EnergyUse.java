@@ -30,9 +30,12 @@ record EnergyUse(BigDecimal joules, String basis) {
   /**
    * Returns Slurm's own number, which counts whole nodes, if each attempt has one. Otherwise
    * returns the sampled energy of the GPUs if each attempt was sampled, else a number from the
-   * GPUs' TDP. Empty if none is known.
+   * GPUs' TDP. Empty if none is known, and without attempts.
    */
   static Optional<EnergyUse> of(RunFacts facts, RunOutcome outcome, TaskResults results) {
+    if (outcome.attempts().isEmpty()) {
+      return Optional.empty();
+    }
     BigDecimal measured = BigDecimal.ZERO;
     for (AccountingRecord row : outcome.attempts()) {
       Optional<BigDecimal> joules = joules(row.allocTres());
@@ -110,13 +113,22 @@ record EnergyUse(BigDecimal joules, String basis) {
                     : "TDP of the GPUs x gpu_utilization"));
   }
 
+  private BigDecimal kwh() {
+    return joules.divide(JOULES_PER_KWH, MathContext.DECIMAL128);
+  }
+
+  /** Returns the kWh that the site drew for it: its PUE is 1 if the profile says none. */
+  BigDecimal drawn(Optional<Energy> site) {
+    return kwh().multiply(site.map(Energy::pue).orElse(BigDecimal.ONE));
+  }
+
   JsonObject toJson(Optional<Energy> energy) {
-    BigDecimal kwh = joules.divide(JOULES_PER_KWH, MathContext.DECIMAL128);
+    BigDecimal kwh = kwh();
     JsonObject json =
         new JsonObject().with("kwh", rounded(kwh)).with("basis", basis).with("co2e_grams", null);
     if (energy.isPresent()) {
       Energy site = energy.get();
-      BigDecimal grams = kwh.multiply(site.pue()).multiply(site.co2eGramsPerKwh());
+      BigDecimal grams = drawn(energy).multiply(site.co2eGramsPerKwh());
       json.with("co2e_grams", rounded(grams))
           .with("co2e_grams_per_kwh", site.co2eGramsPerKwh().toPlainString())
           .with("pue", site.pue().toPlainString())

@@ -94,6 +94,36 @@ class RunsImportCommandTest {
     assertThat(terminal.type("reconcile").out()).startsWith("0 unfinished runs");
   }
 
+  /** 3.6 kWh, as Slurm measured it. */
+  @Test
+  void aBookWithAPriceOfEnergyChargesIt() throws IOException {
+    Path prices = terminal.workspace.resolve("configs/prices/default.yaml");
+    Files.createDirectories(prices.getParent());
+    Files.writeString(
+        prices,
+        """
+        currency: USD
+        as_of: 2025-10-01
+        cpu_hour: {price: 0.04, source: "list of 2025-10-01"}
+        energy_kwh: {price: 0.50, source: "contract of 2025-10-01"}
+        """);
+    rows(
+        row("7", "7", "COMPLETED", 0, 3600, "cpu=4,energy=12960000,mem=8G", "measured"),
+        row("8", "8", "COMPLETED", 0, 3600, "cpu=4,mem=8G", "not-measured"));
+
+    assertThat(terminal.type(NOVEMBER).out()).contains("2 imported (2.12 USD)");
+
+    JsonObject measured = run("7").object("cost");
+    assertThat(measured.object("breakdown").decimal("energy_kwh")).isEqualByComparingTo("1.80");
+    assertThat(problems("cost", measured)).isEmpty();
+    assertThat(run("8").object("cost").texts("not_measured")).contains("energy_kwh");
+    JsonObject group = terminal.type("costs", "--json").json().objects("groups").get(0);
+    assertThat(group.object("breakdown").text("energy")).isEqualTo("1.80");
+    assertThat(terminal.type("costs", "show", measured.text("run_id")).out())
+        .containsPattern("energy +3.6 +kwh +0.50 +1.80");
+    assertThat(terminal.type("audit").out()).contains(" 0 differences");
+  }
+
   @Test
   void eachWeekIsAPhase() throws IOException {
     rows(

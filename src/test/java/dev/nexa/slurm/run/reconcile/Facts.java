@@ -17,6 +17,7 @@ import dev.nexa.slurm.run.submit.ArrayShape;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -58,10 +59,30 @@ final class Facts {
 
   /** On a site that keeps what is durable for 30 days, and knows its grid. */
   static RunFacts keptAndGreen() {
+    return green(RATES);
+  }
+
+  /** On the same site, with one price more. */
+  static RunFacts payingFor(PricedUnit unit, String price) {
+    Map<PricedUnit, Price> units = new EnumMap<>(RATES.units());
+    units.put(unit, price(price));
+    return green(
+        new Rates(
+            RATES.book(),
+            RATES.asOf(),
+            RATES.digest(),
+            RATES.currency(),
+            RATES.gpuHour(),
+            units,
+            RATES.terms(),
+            Map.of()));
+  }
+
+  private static RunFacts green(Rates rates) {
     return of(
         1,
         0,
-        RATES,
+        rates,
         Optional.of(new RunFacts.Kept("/durable/checkpoints/" + ID, 30)),
         Optional.of(
             new Energy(

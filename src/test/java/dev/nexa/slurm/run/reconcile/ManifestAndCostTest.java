@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.config.SchemaCheck;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
@@ -252,6 +253,27 @@ class ManifestAndCostTest {
     assertThat(running.cost().decimal("total")).isZero();
     assertThat(unpriced.cost().texts("not_measured")).contains("egress_gb");
     assertThat(Rates.fromJson(over.facts().rates().toJson())).isEqualTo(over.facts().rates());
+  }
+
+  /** An hour of two H100 at 700 W, times the PUE of 1.2: 1.68 kWh at 0.50. */
+  @Test
+  void energyIsPricedOnceTheRunIsOver() {
+    JsonObject none = new JsonObject();
+    RunFacts facts = Facts.payingFor(PricedUnit.ENERGY, "0.50");
+    Life over = new Life("used", facts, CONFIRMED, "0 COMPLETED 10-3610", "", none);
+    Life running = new Life("uses", facts, CONFIRMED, "0 RUNNING 10-", "0 RUNNING", none);
+    Life unpriced = new Life("free", Facts.keptAndGreen(), CONFIRMED, "0 FAILED 10-3610", "", none);
+
+    assertThat(over.cost().object("breakdown").decimal("energy_kwh")).isEqualByComparingTo("0.84");
+    assertThat(over.cost().decimal("total")).isEqualByComparingTo("12.04");
+    assertThat(over.cost().object("actual").objects("lines"))
+        .anyMatch(
+            line -> line.text("what").equals("energy") && line.text("quantity").equals("1.68"));
+    assertThat(running.cost().decimal("total")).isZero();
+    assertThat(running.cost().texts("not_measured")).contains("energy_kwh");
+    assertThat(unpriced.cost().object("breakdown").members()).doesNotContainKey("energy_kwh");
+    assertThat(unpriced.cost().texts("not_measured")).doesNotContain("energy_kwh");
+    assertThat(Rates.fromJson(facts.rates().toJson())).isEqualTo(facts.rates());
   }
 
   @Test

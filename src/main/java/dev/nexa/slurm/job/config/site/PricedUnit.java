@@ -25,6 +25,13 @@ public enum PricedUnit {
           + " shards, CPUs and memory."),
   STORAGE("storage", "storage_gb_month", "gb_month", Of.RUN, "10^9 bytes kept for 730 hours."),
   EGRESS("egress", "egress_gb", "gb", Of.BOOK, "10^9 bytes sent out."),
+  ENERGY(
+      "energy",
+      "energy_kwh",
+      "kwh",
+      Of.RUN,
+      "One kWh that a run used, times the profile's `energy.pue`; for sites whose other prices leave out"
+          + " electricity. No estimate has it."),
   ARCHIVE(
       "archive",
       "archive_gb_month",
@@ -47,7 +54,7 @@ public enum PricedUnit {
   /**
    * What a run has beside its allocations. It is known when the run has ended; nothing reserves it.
    */
-  public static final List<PricedUnit> BESIDE = List.of(STORAGE, EGRESS);
+  public static final List<PricedUnit> BESIDE = List.of(STORAGE, EGRESS, ENERGY);
 
   /** The units that a run's rates have beside {@link #NODE} and {@link #BILLING}. */
   public static final List<PricedUnit> OF_RUNS = ofRuns();
