@@ -46,7 +46,7 @@ import dev.nexa.slurm.run.reconcile.RunFacts;
 import dev.nexa.slurm.run.reconcile.RunOutcome;
 import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import dev.nexa.slurm.run.reconcile.TaskOutcome;
-import dev.nexa.slurm.run.reconcile.TaskResults;
+import dev.nexa.slurm.run.results.TaskResults;
 import dev.nexa.slurm.run.start.Submitted;
 import dev.nexa.slurm.run.submit.Interruption;
 import dev.nexa.slurm.run.submit.SubmitTasks;

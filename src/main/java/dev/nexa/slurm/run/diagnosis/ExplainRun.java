@@ -19,7 +19,7 @@ import dev.nexa.slurm.records.telemetry.UseNotes;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.AccountCheck;
 import dev.nexa.slurm.run.reconcile.RunFacts;
-import dev.nexa.slurm.run.reconcile.TaskResults;
+import dev.nexa.slurm.run.results.TaskResults;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

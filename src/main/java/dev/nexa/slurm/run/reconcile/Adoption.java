@@ -23,6 +23,7 @@ import dev.nexa.slurm.run.reconcile.RunFacts.Labels;
 import dev.nexa.slurm.run.reconcile.RunFacts.Place;
 import dev.nexa.slurm.run.reconcile.RunFacts.Planned;
 import dev.nexa.slurm.run.reconcile.RunFacts.Work;
+import dev.nexa.slurm.run.results.TaskResults;
 import dev.nexa.slurm.run.submit.ArrayShape;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import java.time.Duration;

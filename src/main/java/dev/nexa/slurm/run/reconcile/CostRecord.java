@@ -12,6 +12,7 @@ import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.RunCost;
 import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.run.results.TaskResults;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
@@ -128,8 +129,7 @@ public final class CostRecord {
           .flatMap(rates::egress)
           .ifPresent(line -> lines.put(PricedUnit.EGRESS, line));
       if (rates.units().containsKey(PricedUnit.ENERGY)) {
-        EnergyUse.of(facts, outcome, results)
-            .flatMap(used -> rates.line(PricedUnit.ENERGY, used.drawn(facts.energy())))
+        EnergyUse.line(facts, outcome, results)
             .ifPresent(line -> lines.put(PricedUnit.ENERGY, line));
       }
     }
@@ -151,7 +151,9 @@ public final class CostRecord {
       TaskResults results,
       Set<JobState> credited) {
     Rates rates = facts.rates();
-    Optional<EnergyUse> energy = EnergyUse.of(facts, outcome, results);
+    // Without attempts, as at the submit, the class need not be loaded.
+    Optional<EnergyUse> energy =
+        outcome.attempts().isEmpty() ? Optional.empty() : EnergyUse.of(facts, outcome, results);
     Waste waste = Waste.of(facts, outcome, results);
     Money credit = rates.total(rates.price(outcome.usage(credited, facts)));
     Money reserved = reserved(facts, journal);

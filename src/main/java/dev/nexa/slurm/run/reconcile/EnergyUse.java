@@ -4,8 +4,11 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.Tres;
 import dev.nexa.slurm.job.config.site.Energy;
+import dev.nexa.slurm.job.config.site.PricedUnit;
+import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Usage;
 import dev.nexa.slurm.records.telemetry.Telemetry;
+import dev.nexa.slurm.run.results.TaskResults;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
@@ -113,12 +116,18 @@ record EnergyUse(BigDecimal joules, String basis) {
                     : "TDP of the GPUs x gpu_utilization"));
   }
 
+  /** Returns the line of the cost; empty if the energy is unknown or has no price. */
+  static Optional<CostLine> line(RunFacts facts, RunOutcome outcome, TaskResults results) {
+    return of(facts, outcome, results)
+        .flatMap(used -> facts.rates().line(PricedUnit.ENERGY, used.drawn(facts.energy())));
+  }
+
   private BigDecimal kwh() {
     return joules.divide(JOULES_PER_KWH, MathContext.DECIMAL128);
   }
 
   /** Returns the kWh that the site drew for it: its PUE is 1 if the profile says none. */
-  BigDecimal drawn(Optional<Energy> site) {
+  private BigDecimal drawn(Optional<Energy> site) {
     return kwh().multiply(site.map(Energy::pue).orElse(BigDecimal.ONE));
   }
 

@@ -5,6 +5,8 @@ import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.config.run.ApiTokens;
+import dev.nexa.slurm.run.results.ChargedMetrics;
+import dev.nexa.slurm.run.results.TaskResults;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;

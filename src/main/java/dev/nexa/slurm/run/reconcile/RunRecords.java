@@ -16,6 +16,7 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.records.telemetry.Telemetry;
+import dev.nexa.slurm.run.results.TaskResults;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -5,6 +5,7 @@ import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.Tres;
 import dev.nexa.slurm.job.estimate.Usage;
+import dev.nexa.slurm.run.results.TaskResults;
 import java.math.BigDecimal;
 import java.util.EnumMap;
 import java.util.EnumSet;

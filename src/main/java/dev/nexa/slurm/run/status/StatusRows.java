@@ -19,7 +19,7 @@ import dev.nexa.slurm.run.reconcile.RunFacts;
 import dev.nexa.slurm.run.reconcile.RunOutcome;
 import dev.nexa.slurm.run.reconcile.RunRecords;
 import dev.nexa.slurm.run.reconcile.TaskEvidence;
-import dev.nexa.slurm.run.reconcile.TaskResults;
+import dev.nexa.slurm.run.results.TaskResults;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;

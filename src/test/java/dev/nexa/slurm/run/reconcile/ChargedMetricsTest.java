@@ -9,6 +9,7 @@ import dev.nexa.slurm.records.documents.RunCost;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Workspaces;
+import dev.nexa.slurm.run.results.TaskResults;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Files;

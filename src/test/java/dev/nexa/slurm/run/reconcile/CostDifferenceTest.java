@@ -10,6 +10,7 @@ import dev.nexa.slurm.job.config.site.PriceBook.Price;
 import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.records.documents.RunCost;
+import dev.nexa.slurm.run.results.TaskResults;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.EnumSet;

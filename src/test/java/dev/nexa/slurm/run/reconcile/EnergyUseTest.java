@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.telemetry.Telemetry;
 import dev.nexa.slurm.records.telemetry.TelemetrySummary;
+import dev.nexa.slurm.run.results.TaskResults;
 import java.math.BigDecimal;
 import java.util.HashMap;
 import java.util.List;

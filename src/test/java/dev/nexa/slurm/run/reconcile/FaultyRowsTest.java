@@ -12,6 +12,7 @@ import dev.nexa.slurm.cluster.scheduler.slurm.SacctText;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Workspaces;
+import dev.nexa.slurm.run.results.TaskResults;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -14,6 +14,7 @@ import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.documents.RunCost;
 import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.run.results.TaskResults;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.EnumSet;

@@ -8,6 +8,8 @@ import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.RunCost;
 import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.run.results.ChargedMetrics;
+import dev.nexa.slurm.run.results.TaskResults;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.EnumSet;

@@ -25,6 +25,7 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Workspaces;
+import dev.nexa.slurm.run.results.TaskResults;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.math.BigDecimal;

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.SchemaCheck;
 import dev.nexa.slurm.records.documents.RunCost;
 import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.run.results.TaskResults;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.List;

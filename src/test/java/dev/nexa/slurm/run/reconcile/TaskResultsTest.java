@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Workspaces;
+import dev.nexa.slurm.run.results.TaskResults;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

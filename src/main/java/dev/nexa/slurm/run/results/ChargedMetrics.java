@@ -1,4 +1,4 @@
-package dev.nexa.slurm.run.reconcile;
+package dev.nexa.slurm.run.results;
 
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -24,7 +24,7 @@ import java.util.TreeSet;
  * @param notMeasured the parts of the cost file's breakdown that are not measured because of unread
  *     values or broken files, sorted
  */
-record ChargedMetrics(
+public record ChargedMetrics(
     Map<Integer, BigDecimal> egressBytes,
     Map<Integer, BigDecimal> gpuUtilization,
     List<String> unread,
@@ -79,7 +79,7 @@ record ChargedMetrics(
    * @param byTask each task's metrics as the task wrote them
    * @param broken the tasks whose metrics file cannot be read
    */
-  static ChargedMetrics of(Map<Integer, JsonObject> byTask, TreeSet<Integer> broken) {
+  public static ChargedMetrics of(Map<Integer, JsonObject> byTask, TreeSet<Integer> broken) {
     List<String> unread = new ArrayList<>();
     TreeSet<String> notMeasured = new TreeSet<>();
     Map<Integer, BigDecimal> egress = values(Metric.EGRESS, byTask, unread, notMeasured);
@@ -124,7 +124,7 @@ record ChargedMetrics(
   }
 
   /** Parses a whole number from 0 to 2^63 - 1, in any form of {@link #number}. */
-  static Optional<BigDecimal> count(Object written) {
+  public static Optional<BigDecimal> count(Object written) {
     return number(written).filter(Metric.EGRESS::takes).map(number -> number.setScale(0));
   }
 
@@ -153,7 +153,7 @@ record ChargedMetrics(
    * Returns sentences for the cost file: each names a missing part of the cost, and why it is
    * missing.
    */
-  List<String> limits() {
+  public List<String> limits() {
     List<String> limits = new ArrayList<>(unread);
     for (int task : broken) {
       limits.add("task " + task + ": its metrics cannot be read: " + Metric.EGRESS.effect);
@@ -178,7 +178,7 @@ record ChargedMetrics(
   }
 
   /** Returns the bytes that all tasks sent out; empty if no task reports them. */
-  Optional<BigDecimal> egress() {
+  public Optional<BigDecimal> egress() {
     return egressBytes.values().stream().reduce(BigDecimal::add);
   }
 }

@@ -1,4 +1,4 @@
-package dev.nexa.slurm.run.reconcile;
+package dev.nexa.slurm.run.results;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
@@ -146,7 +146,7 @@ public record TaskResults(
    * Returns the results with what was sampled. A task that wrote no {@code gpu_utilization} gets
    * the sampled one.
    */
-  TaskResults sampled(Telemetry sampled, boolean sweep) {
+  public TaskResults sampled(Telemetry sampled, boolean sweep) {
     if (sampled.summary().isEmpty()) {
       return this;
     }
