@@ -149,7 +149,7 @@ public enum ErrorCode {
   /** An exception that no code expected. */
   DEFECT(Group.DEFECT, ExitCode.DEFECT);
 
-  /** The person who can mend a failure. */
+  /** The person who can fix a failure. */
   public enum Group {
     /** The user: the command line, a config, a file of the workspace. */
     USER,
@@ -214,7 +214,7 @@ public enum ErrorCode {
     return new NexaException(this, message, cause, advice);
   }
 
-  /** Returns the group of people who can mend the failure. */
+  /** Returns the group of people who can fix the failure. */
   public Group group() {
     return group;
   }

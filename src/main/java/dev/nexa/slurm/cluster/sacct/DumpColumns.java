@@ -193,7 +193,7 @@ final class DumpColumns {
    * @return the cells, with null for each cell where several ways disagree; null if there is no
    *     way, or too many to try
    */
-  @Nullable List<@Nullable String> mended(List<String> pieces) {
+  @Nullable List<@Nullable String> repaired(List<String> pieces) {
     List<Integer> free = IntStream.range(0, size()).filter(this::isFreeText).boxed().toList();
     int extra = pieces.size() - names.size();
     if (free.isEmpty() || extra > 64) {

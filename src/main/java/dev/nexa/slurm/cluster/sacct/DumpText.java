@@ -313,19 +313,19 @@ public final class DumpText extends OutputStream {
   private void row(DumpColumns columns, String text, int number) {
     List<@Nullable String> cells = new ArrayList<>(columns.cells(text));
     if (cells.size() > columns.size()) {
-      List<@Nullable String> mended = columns.mended(columns.cells(text));
-      if (mended == null) {
+      List<@Nullable String> repaired = columns.repaired(columns.cells(text));
+      if (repaired == null) {
         problems.add(
             number,
             "the row has %s columns, expected %s; left out: %s"
                 .formatted(cells.size(), columns.size(), shortened(text)));
         return;
       }
-      if (mended.contains(null)) {
+      if (repaired.contains(null)) {
         problems.add(
             number, "the delimiter stands in more than one text: which is whose is unknown");
       }
-      cells = mended;
+      cells = repaired;
     }
     if (columns.speakOfAJob(cells)) {
       rows.read(cells, number);

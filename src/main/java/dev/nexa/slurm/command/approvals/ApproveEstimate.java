@@ -505,8 +505,8 @@ public final class ApproveEstimate {
             ? approvals.signers().revokedList().map(Path::toString).orElse("")
             : approvals.signers().allowed().file();
     throw ErrorCode.APPROVAL_REFUSED.error(
-        "nobody can approve until this is mended: " + String.join("; ", problems),
-        Workspace.ownerOf(Path.of(file)) + ", who owns " + file + ", can mend it",
+        "nobody can approve until this is fixed: " + String.join("; ", problems),
+        Workspace.ownerOf(Path.of(file)) + ", who owns " + file + ", can fix it",
         "nothing was signed");
   }
 

@@ -57,7 +57,7 @@ public record PlanPolicy(Context context) {
       slurmConf.forEach(line -> text.append("#   ").append(line).append('\n'));
       for (SlurmBudget one : budgets) {
         Policy.Budget budget = one.budget();
-        text.append("\n# " + budget.scope() + (budget.name().isEmpty() ? "" : " " + budget.name()));
+        text.append("\n# " + budget.runs());
         text.append(": " + budget.amount() + " a " + budget.period());
         one.gpuType().ifPresent(type -> text.append(", in ").append(type).append("s"));
         text.append('\n');

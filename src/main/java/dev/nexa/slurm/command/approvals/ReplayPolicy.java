@@ -10,6 +10,7 @@ import dev.nexa.slurm.cluster.sacct.DumpText;
 import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.cluster.sacct.RequestRow;
 import dev.nexa.slurm.cluster.sacct.RequestRows;
+import dev.nexa.slurm.job.config.site.BudgetScope;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.site.PriceBook;
@@ -326,9 +327,9 @@ public final class ReplayPolicy {
    * exceed the budget together. A refused job takes nothing.
    */
   private void judgeBudget(Policy.Budget budget, List<Job> jobs, List<String> rules) {
-    String name = budget.scope() + (budget.name().isEmpty() ? "" : " " + budget.name());
-    String rule = "budget " + name + " " + budget.amount().rounded() + " a " + budget.period();
-    if (budget.scope().equals("project")) {
+    String rule =
+        "budget " + budget.runs() + " " + budget.amount().rounded() + " a " + budget.period();
+    if (budget.scope() == BudgetScope.PROJECT) {
       notes.add(rule + " is not judged: accounting does not know the project of a job");
       return;
     }
@@ -341,13 +342,7 @@ public final class ReplayPolicy {
     Map<String, BigDecimal> spent = new HashMap<>();
     BigDecimal reserved = BigDecimal.ZERO;
     for (Job job : jobs) {
-      boolean covered =
-          switch (budget.scope()) {
-            case "account" -> budget.name().equals(job.account);
-            case "user" -> budget.name().equals(job.user);
-            default -> true;
-          };
-      if (!covered) {
+      if (!budget.scope().counts(budget.name(), null, job.account, job.user)) {
         continue;
       }
       while (!open.isEmpty() && !open.peek().end.isAfter(job.submit)) {

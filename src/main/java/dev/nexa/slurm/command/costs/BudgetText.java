@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.job.config.site.BudgetScope;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.money.forecast.BurnDown;
@@ -51,7 +52,7 @@ final class BudgetText {
 
   private static final Columns<Row> COLUMNS =
       new Columns<Row>()
-          .text("scope", row -> row.status().budget().scope())
+          .text("scope", row -> row.status().budget().scope().word())
           .text("name", BudgetText::name)
           .text("period", row -> row.status().period())
           .text("currency", row -> row.status().budget().amount().currency())
@@ -157,13 +158,13 @@ final class BudgetText {
     List<String> notes = new ArrayList<>();
     for (BudgetStatus status : budgets) {
       // Accounting names the account of a run.
-      boolean known = settled || !status.budget().scope().equals("account");
+      boolean known = settled || status.budget().scope() != BudgetScope.ACCOUNT;
       if (known && !status.isNamed()) {
         notes.add(
             "note: no run so far has the "
                 + status.name()
                 + ", so its budget counts nothing; check the name in the policy's `budgets`"
-                + (status.budget().scope().equals("project")
+                + (status.budget().scope() == BudgetScope.PROJECT
                     ? ": a run has the project of its tag, tags: [project:"
                         + status.budget().name()
                         + "]"
@@ -179,7 +180,7 @@ final class BudgetText {
     Set<List<String>> seen = new HashSet<>();
     for (BudgetStatus status : budgets) {
       Policy.Budget budget = status.budget();
-      String runs = (budget.scope() + " " + budget.name()).strip();
+      String runs = budget.runs();
       if (!seen.add(List.of(runs, budget.period(), budget.amount().currency()))) {
         notes.add(
             ("note: the policy has two budgets for %s by %s; both hold, so the "

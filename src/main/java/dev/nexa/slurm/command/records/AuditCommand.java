@@ -51,7 +51,7 @@ public final class AuditCommand extends Subcommand {
     } else {
       report.differences().forEach(this::say);
       report.notes().forEach(this::note);
-      report.mended().forEach(mended -> say("mended: " + mended));
+      report.repaired().forEach(repaired -> say("repaired: " + repaired));
       report.corrected().forEach(run -> say("corrected: " + run));
       tellRetention(report.pastRetention());
       say(

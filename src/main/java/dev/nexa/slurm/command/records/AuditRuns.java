@@ -9,7 +9,7 @@ import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.money.ledger.LedgerCheck;
-import dev.nexa.slurm.money.ledger.LedgerMend;
+import dev.nexa.slurm.money.ledger.LedgerRepair;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -52,7 +52,7 @@ public record AuditRuns(Context context, Progress progress) {
    * The result of an audit.
    *
    * @param corrected the runs that got a new record, journal line or ledger line
-   * @param mended a sentence for each other repair
+   * @param repaired a sentence for each other repair
    * @param remaining how many differences remain
    * @param pastRetention the runs whose durable files are past their retention
    */
@@ -62,7 +62,7 @@ public record AuditRuns(Context context, Progress progress) {
       List<String> differences,
       List<String> notes,
       List<RunId> corrected,
-      List<String> mended,
+      List<String> repaired,
       int remaining,
       List<PastRetention> pastRetention) {
     /** Returns the document that {@code --json} prints. */
@@ -73,7 +73,7 @@ public record AuditRuns(Context context, Progress progress) {
           .with("differences", differences)
           .with("notes", notes)
           .with("corrected", corrected.stream().map(RunId::value).toList())
-          .with("mended", mended)
+          .with("repaired", repaired)
           .with("remaining", remaining)
           .with("past_retention", pastRetention.stream().map(PastRetention::toJson).toList());
     }
@@ -144,7 +144,7 @@ public record AuditRuns(Context context, Progress progress) {
         pass.differences,
         pass.notes,
         List.copyOf(pass.corrected),
-        pass.mended,
+        pass.repaired,
         pass.remaining,
         pass.pastRetention);
   }
@@ -191,7 +191,7 @@ public record AuditRuns(Context context, Progress progress) {
     private final List<String> differences = new ArrayList<>();
     private final List<String> notes = new ArrayList<>();
     private final Set<RunId> corrected = new LinkedHashSet<>();
-    private final List<String> mended = new ArrayList<>();
+    private final List<String> repaired = new ArrayList<>();
     private final Map<RunId, Settled> settled = new LinkedHashMap<>();
     private final List<PastRetention> pastRetention = new ArrayList<>();
     private final Instant now = Instant.now();
@@ -227,7 +227,7 @@ public record AuditRuns(Context context, Progress progress) {
         return;
       }
       Finding after = before;
-      for (int i = 0; i < MOST_REPAIRS && mend(id, after, evidence); i++) {
+      for (int i = 0; i < MOST_REPAIRS && repair(id, after, evidence); i++) {
         RunState now = RunState.of(context.workspace().run(id).journal().read());
         after = finding(id, now, evidence, weights);
         corrected.add(id);
@@ -244,7 +244,7 @@ public record AuditRuns(Context context, Progress progress) {
       if (repair && (found.lacksCopies() || found.hasChangedCopies()) && copied(id)) {
         differences.addAll(found.copyDifferences());
         if (found.hasChangedCopies()) {
-          mended.add(id + ": its records were copied to the durable tier again");
+          repaired.add(id + ": its records were copied to the durable tier again");
         }
         return found.withoutCopies();
       }
@@ -273,18 +273,18 @@ public record AuditRuns(Context context, Progress progress) {
      *
      * @return false if there is none to make, or if it failed
      */
-    private boolean mend(RunId id, Finding finding, TaskEvidence evidence) {
+    private boolean repair(RunId id, Finding finding, TaskEvidence evidence) {
       try {
         RunFolder run = context.workspace().run(id);
         if (run.isOfAnotherUser()) {
           notes.add(id + ": only its owner, " + run.owner() + ", can repair it");
           return false;
         }
-        RecordRepair mending = repairer();
+        RecordRepair records = repairer();
         if (finding.unfinished()) {
-          boolean done = mending.finishAgain(run, evidence, listed(id));
+          boolean done = records.finishAgain(run, evidence, listed(id));
           if (done) {
-            mended.add(
+            repaired.add(
                 context.workspace().isOpen(id)
                     ? id + ": opened again, so that reconcile looks at it"
                     : id + ": the last line of its journal was missing, and was written again");
@@ -292,7 +292,7 @@ public record AuditRuns(Context context, Progress progress) {
           return done;
         }
         boolean cut = finding.settled().isPresent() && isCut(id, finding.settled().get());
-        return finding.correctable() && !cut && mending.correct(run, evidence);
+        return finding.correctable() && !cut && records.correct(run, evidence);
       } catch (SchedulerUnavailable outage) {
         throw outage;
       } catch (RuntimeException failed) {
@@ -336,12 +336,12 @@ public record AuditRuns(Context context, Progress progress) {
           remaining++;
         }
         if (wrong.isPresent() && whole.contains(id.value())) {
-          mended.add(id + ": its line in the ledger was written again");
+          repaired.add(id + ": its line in the ledger was written again");
           corrected.add(id);
         }
       }
       if (!now.problems().isEmpty()) {
-        mended.addAll(new LedgerMend(context.workspace(), whole).mend());
+        repaired.addAll(new LedgerRepair(context.workspace(), whole).repair());
         remaining += new LedgerCheck(context.workspace()).problems().size();
       }
     }

@@ -24,7 +24,7 @@ record DailyCleanup(Context context, Progress progress) {
   private static final Duration GRACE = Duration.ofDays(3);
 
   /**
-   * Cleans up, and returns a line for each thing that was done, failed, or must be mended. A tier
+   * Cleans up, and returns a line for each thing that was done, failed, or must be fixed. A tier
    * that is not on this host is named only beside something that was done: cron mails each line.
    */
   List<String> clean(int days) {

@@ -103,7 +103,7 @@ public final class HaltCommand extends Subcommand {
             .map(Failures::advice)
             .orElse(List.of())
             .forEach(line -> remark("  → " + line));
-        remark("  → releases go on there; mend it, then type the command again");
+        remark("  → releases go on there; fix it, then type the command again");
       }
     }
     List<String> problems = new ArrayList<>();
@@ -319,7 +319,7 @@ public final class HaltCommand extends Subcommand {
       super(
           "unhalt",
           "Lifts a halt with an approver's signature.",
-          "nexa-slurm unhalt halt_20251101_143200 --reason 'the judge was mended'");
+          "nexa-slurm unhalt halt_20251101_143200 --reason 'the judge was fixed'");
     }
 
     @Override

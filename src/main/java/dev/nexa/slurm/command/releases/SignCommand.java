@@ -180,8 +180,8 @@ final class SignCommand extends OfTier {
       Signers signers = approvals.signers();
       if (!signers.problems().isEmpty()) {
         throw ErrorCode.APPROVAL_REFUSED.error(
-            "nobody can sign until this is mended: " + String.join("; ", signers.problems()),
-            SigningKey.owners(approvals) + " can mend " + signers.allowed().file(),
+            "nobody can sign until this is fixed: " + String.join("; ", signers.problems()),
+            SigningKey.owners(approvals) + " can fix " + signers.allowed().file(),
             "nothing was signed");
       }
       requireWritable();

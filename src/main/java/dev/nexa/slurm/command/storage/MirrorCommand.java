@@ -207,7 +207,7 @@ final class MirrorCommand extends Subcommand {
       result.err().lines().limit(MOST_LINES).forEach(line -> said.append("\n  ").append(line));
       throw ErrorCode.SYNC_INCOMPLETE.error(
           "rsync ended with " + result.exit() + ": " + Rsync.words(result.exit()) + said,
-          "type the command again when that is mended: what was copied from "
+          "type the command again when that is fixed: what was copied from "
               + rsync.source()
               + " is not copied again");
     }

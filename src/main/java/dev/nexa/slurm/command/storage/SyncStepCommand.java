@@ -310,7 +310,7 @@ final class SyncStepCommand extends Subcommand {
       advice.add(
           repeats
               ? Advice.step(
-                  "another try ends the same: mend what the lines above name (`ls -ld PATH` shows the"
+                  "another try ends the same: fix what the lines above name (`ls -ld PATH` shows the"
                       + " owner and the mode), or leave the files out with --exclude")
               : Advice.step("type the command again: what was copied is not copied again"));
     }
@@ -334,7 +334,7 @@ final class SyncStepCommand extends Subcommand {
     }
     if (!planned.complete()) {
       advice.add(Advice.step("the lines 'skipped' name what could not be read or copied"));
-      advice.add(Advice.step("mend it, or leave it out with --exclude"));
+      advice.add(Advice.step("fix it, or leave it out with --exclude"));
     }
     return advice;
   }

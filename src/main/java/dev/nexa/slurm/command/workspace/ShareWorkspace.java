@@ -249,7 +249,7 @@ public final class ShareWorkspace {
       throw ErrorCode.PATH_UNUSABLE.error(
           "cannot share " + root + ": " + failed.getMessage(),
           failed,
-          Advice.step("mend that, then type it again: it goes on where it stopped"));
+          Advice.step("fix that, then type it again: it goes on where it stopped"));
     }
   }
 

@@ -38,7 +38,7 @@ record Reply(Kind kind, int status, Optional<JsonObject> body, String reason) {
   private static final Set<Integer> REFUSALS = Set.of(401, 402, 403, 404, 405);
   private static final Set<Integer> LATER = Set.of(408, 409, 425, 429);
 
-  /** Codes of OpenAI's errors with status 429 that no later try mends. */
+  /** Codes of OpenAI's errors with status 429 that no later try gets past. */
   private static final Set<String> SPENT =
       Set.of("insufficient_quota", "billing_hard_limit_reached", "billing_not_active");
 

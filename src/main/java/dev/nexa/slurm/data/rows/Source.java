@@ -305,8 +305,8 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
     } catch (DataException failed) {
       Optional<String> csv = csvProblem(path, failed);
       if (csv.isPresent()) {
-        Advice mend = Advice.step("mend the line, or leave the file out");
-        throw ErrorCode.DATA_INVALID.error(csv.get(), failed, mend);
+        Advice correct = Advice.step("correct the line, or leave the file out");
+        throw ErrorCode.DATA_INVALID.error(csv.get(), failed, correct);
       }
       throw Lines.longer(path, maxRow)
           .filter(found -> String.valueOf(failed.getMessage()).contains("maximum_object_size"))

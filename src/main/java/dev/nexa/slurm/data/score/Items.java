@@ -69,7 +69,7 @@ public record Items(Engine engine, String shown, List<String> columns) {
       throw ErrorCode.DATA_INVALID.error(
           "%s:%s: expected at most %s levels of arrays and objects"
               .formatted(file, line.getAsLong(), JsonNesting.DEEPEST),
-          "mend the line, or leave the file out");
+          "correct the line, or leave the file out");
     }
   }
 

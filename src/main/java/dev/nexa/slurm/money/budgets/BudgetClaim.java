@@ -74,7 +74,7 @@ public record BudgetClaim(BudgetStatus budget, Money needs) {
 
   private JsonObject toJson() {
     return new JsonObject()
-        .with("scope", budget.budget().scope())
+        .with("scope", budget.budget().scope().word())
         .with("name", budget.budget().name().isEmpty() ? null : budget.budget().name())
         .with("period", budget.period())
         .with("currency", budget.budget().amount().currency())

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.money.budgets;
 
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.site.BudgetScope;
 import dev.nexa.slurm.job.config.site.Policy.Budget;
 import dev.nexa.slurm.money.bills.Charges;
 import dev.nexa.slurm.money.forecast.BurnDown;
@@ -107,13 +108,7 @@ public final class BudgetStatus {
 
   /** Returns whether the budget covers the run, by its project, account or user. */
   public boolean covers(LedgerLine run) {
-    return switch (budget.scope()) {
-      case "project" -> budget.name().equals(run.tagged("project"));
-      // Slurm takes an account in any case, and keeps it in lower case.
-      case "account" -> budget.name().equalsIgnoreCase(run.account());
-      case "user" -> budget.name().equals(run.user());
-      default -> true;
-    };
+    return budget.scope().counts(budget.name(), run.tagged("project"), run.account(), run.user());
   }
 
   /** Returns the budget. */
@@ -123,7 +118,7 @@ public final class BudgetStatus {
 
   /** Returns the budget's name, such as {@code project nlp} or {@code all}. */
   public String name() {
-    return budget.name().isEmpty() ? budget.scope() : budget.scope() + " " + budget.name();
+    return budget.runs();
   }
 
   /** Returns the period, such as {@code 2025-11}, {@code 2025-Q4} or {@code 2025}. */
@@ -137,7 +132,7 @@ public final class BudgetStatus {
 
   /** Returns whether any run of any period has the budget's project, account or user. */
   public boolean isNamed() {
-    return named || budget.scope().equals("all");
+    return named || budget.scope() == BudgetScope.ALL;
   }
 
   /** Returns the number of runs that count. */

@@ -119,19 +119,19 @@ public record SlurmBudget(
       return List.of();
     }
     return switch (budget.scope()) {
-      case "account" -> {
+      case ACCOUNT -> {
         differences.add("the accounts below it count, too");
         yield List.of(
             "sacctmgr -i modify account " + name + " where cluster=" + cluster + " set " + limit);
       }
-      case "user" -> {
+      case USER -> {
         differences.add(
             "the limit is that of each of the user's associations: with two accounts twice as much");
         yield List.of(
             "sacctmgr -i modify user " + name + " where cluster=" + cluster + " set " + limit);
       }
-      case "all" -> List.of("sacctmgr -i modify cluster " + cluster + " set " + limit);
-      default -> {
+      case ALL -> List.of("sacctmgr -i modify cluster " + cluster + " set " + limit);
+      case PROJECT -> {
         differences.add(
             "Slurm knows no projects: a QOS stands for it, which only counts jobs that name it (resources.qos), and which must be given to the project's users");
         yield List.of(
@@ -157,7 +157,7 @@ public record SlurmBudget(
   /** Returns the object of {@code policy plan --json}. */
   public JsonObject toJson() {
     return new JsonObject()
-        .with("scope", budget.scope())
+        .with("scope", budget.scope().word())
         .with("name", budget.name().isEmpty() ? null : budget.name())
         .with("amount", budget.amount().amount().toPlainString())
         .with("currency", budget.amount().currency())

@@ -2,6 +2,7 @@ package dev.nexa.slurm.money.closing;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.job.config.site.BudgetScope;
 import dev.nexa.slurm.job.config.site.Policy.Budget;
 import java.math.BigDecimal;
 import java.util.List;
@@ -16,7 +17,7 @@ import java.util.Optional;
  * @param spent the amount that the month's statement has for it
  */
 public record BudgetShare(
-    String scope,
+    BudgetScope scope,
     Optional<String> name,
     String period,
     String currency,
@@ -25,7 +26,7 @@ public record BudgetShare(
   /** All columns. */
   public static final Columns<BudgetShare> COLUMNS =
       new Columns<BudgetShare>()
-          .text("scope", BudgetShare::scope)
+          .text("scope", share -> share.scope.word())
           .text("name", share -> share.name.orElse(null))
           .text("period", BudgetShare::period)
           .text("currency", BudgetShare::currency)
@@ -45,7 +46,7 @@ public record BudgetShare(
 
   static BudgetShare of(JsonObject json) {
     return new BudgetShare(
-        json.text("scope"),
+        BudgetScope.of(json.text("scope")),
         json.optionalText("name"),
         json.text("period"),
         json.text("currency"),
@@ -57,7 +58,7 @@ public record BudgetShare(
   BudgetShare of(List<Posting> postings) {
     BigDecimal sum =
         postings.stream()
-            .filter(posting -> name.isEmpty() || posting.payer().name(scope).equals(name))
+            .filter(posting -> posting.payer().isCounted(scope, name.orElse("")))
             .filter(posting -> posting.currency().equals(currency))
             .map(posting -> posting.amounts().total())
             .reduce(Amounts.zero(currency).total(), BigDecimal::add);

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.money.closing;
 
+import dev.nexa.slurm.job.config.site.BudgetScope;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.util.Optional;
 
@@ -12,9 +13,14 @@ public record Payer(Optional<String> project, Optional<String> user, Optional<St
         Optional.ofNullable(run.account()));
   }
 
-  /** Returns the name that a scope of budgets asks for: a project, an account or a user. */
-  Optional<String> name(String scope) {
-    return switch (scope) {
+  /** Returns whether a budget counts it. */
+  boolean isCounted(BudgetScope scope, String budget) {
+    return scope.counts(budget, project.orElse(null), account.orElse(null), user.orElse(null));
+  }
+
+  /** Returns the name in a group of {@link Statement#GROUPS}. */
+  Optional<String> name(String group) {
+    return switch (group) {
       case "project" -> project;
       case "account" -> account;
       case "user" -> user;

@@ -92,7 +92,7 @@ public record Signers(
 
   /**
    * Returns the lines of both files that cannot be read. Signing is impossible until they are
-   * mended.
+   * fixed.
    */
   public List<String> problems() {
     return Stream.concat(allowed.problems().stream(), revoked.problems().stream()).toList();

@@ -85,7 +85,8 @@ public record AllowedSigners(
       }
       String at = file + ":" + (i + 1) + ": ";
       if (line.startsWith("-----BEGIN")) {
-        problems.add(at + "this is a private key; write the line of its .pub file instead");
+        String what = line.contains("PRIVATE KEY") ? "a private key" : "no line of ssh-keygen";
+        problems.add(at + "this is " + what + "; write the line of the key's .pub file instead");
         break;
       }
       try {

@@ -36,7 +36,7 @@ public record RecordRemediation(Context context) {
       RunState state = RunState.of(events);
       if (!state.finished() || !held.holds() || Files.notExists(run.manifest())) {
         throw ErrorCode.RUN_NOT_SETTLED.error(
-            run.id() + " has not ended, so nothing can be said yet about how it was mended",
+            run.id() + " has not ended, so nothing can be said yet about how it was fixed",
             Advice.command("settles a run that has ended", "nexa-slurm", "reconcile"));
       }
       Optional<String> digest =

@@ -152,7 +152,7 @@ record ApprovalRefusal(Context context, Policy policy, Asked whole) {
     List<String> principals = others(approvals);
     if (!broken.isEmpty()) {
       advice.add(
-          Advice.step("nobody can approve until this is mended: " + String.join("; ", broken)));
+          Advice.step("nobody can approve until this is fixed: " + String.join("; ", broken)));
       return;
     }
     if (principals.isEmpty()) {

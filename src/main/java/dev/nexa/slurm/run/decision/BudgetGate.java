@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.job.config.site.BudgetScope;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
@@ -129,7 +130,7 @@ public final class BudgetGate implements AutoCloseable {
   private static Optional<String> outside(Policy policy, LedgerLine asks) {
     List<String> projects = new ArrayList<>();
     for (Policy.Budget budget : policy.budgets()) {
-      if (budget.scope().equals("project")) {
+      if (budget.scope() == BudgetScope.PROJECT) {
         projects.add(budget.name());
       }
     }
@@ -167,7 +168,7 @@ public final class BudgetGate implements AutoCloseable {
   static List<String> account(Context context, Policy policy, PlanFile plan) {
     List<String> accounts = new ArrayList<>();
     for (Policy.Budget budget : policy.budgets()) {
-      if (budget.scope().equals("account")) {
+      if (budget.scope() == BudgetScope.ACCOUNT) {
         accounts.add(budget.name());
       }
     }

@@ -97,7 +97,7 @@ public record FaultyRow(AccountingRecord row, String fault, boolean counts) {
           + " without an end, as COMPLETED";
     }
     return what
-        + "; its run waits until that row is mended in slurmdbd's database"
+        + "; its run waits until that row is fixed in slurmdbd's database"
         + (over
             ? ", or is charged the most that the row and the plan allow after "
                 + row.end().get().plus(PATIENCE)

@@ -381,7 +381,7 @@ public final class RunPass {
           && !saysSo(run, facts, state, row)) {
         problems.add(
             ("%s: job %s took %d s by accounting, its limit is %d s, and it left no result of such a"
-                    + " time; its run waits until that row is mended in slurmdbd's database, or is"
+                    + " time; its run waits until that row is fixed in slurmdbd's database, or is"
                     + " charged so a week after its End")
                 .formatted(
                     run.id(),

@@ -236,7 +236,7 @@ public record NewRun(
           failed,
           Advice.step("a job may exist: do not submit again"),
           Advice.command(
-              "finds out and goes on with " + run.id() + ", once that is mended",
+              "finds out and goes on with " + run.id() + ", once that is fixed",
               "nexa-slurm",
               "reconcile"));
     }

@@ -94,9 +94,9 @@ public record SubmitOnce(
           String.valueOf(failed.getMessage()),
           failed,
           first.isPresent()
-              ? Advice.step("no job was made; mend that, then submit again")
+              ? Advice.step("no job was made; fix that, then submit again")
               : Advice.command(
-                  "goes on with %s, once that is mended; no job was made of tasks %s"
+                  "goes on with %s, once that is fixed; no job was made of tasks %s"
                       .formatted(run.id(), part.tasks()),
                   "nexa-slurm",
                   "reconcile"));

@@ -167,7 +167,7 @@ public final class ArchiveRuns {
         failed instanceof IOException io ? DurableFiles.reason(io) : "" + failed.getMessage();
     return ErrorCode.IO_FAILED.error(
         "the bundle could not be written: " + what,
-        "nothing was removed; make room or mend the disk, and type the command again");
+        "nothing was removed; make room or fix the disk, and type the command again");
   }
 
   /** Returns what belongs to a run, by its first part of the path in the bundle. */

@@ -46,7 +46,7 @@ public final class CleanupPlan {
     notes.add(note);
   }
 
-  /** Adds a note about a thing that somebody must mend. */
+  /** Adds a note about a thing that somebody must fix. */
   void problem(String problem) {
     problems.add(problem);
   }
@@ -83,7 +83,7 @@ public final class CleanupPlan {
     return all;
   }
 
-  /** Returns sentences about what somebody must mend: tiers and journals that cannot be read. */
+  /** Returns sentences about what somebody must fix: tiers and journals that cannot be read. */
   public List<String> problems() {
     return List.copyOf(problems);
   }

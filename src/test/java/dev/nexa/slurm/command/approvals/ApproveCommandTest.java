@@ -738,11 +738,11 @@ class ApproveCommandTest {
       assertThat(screen.exit()).isEqualTo(3);
       assertThat(screen.err())
           .contains(
-              "nobody can approve until this is mended: "
+              "nobody can approve until this is fixed: "
                   + site.allowedSigners
                   + ":1: no name before the key: expected such as ada@site ssh-ed25519 AAAA…");
     }
-    assertThat(approve.err()).contains(", who owns " + site.allowedSigners + ", can mend it");
+    assertThat(approve.err()).contains(", who owns " + site.allowedSigners + ", can fix it");
   }
 
   @Test
@@ -761,9 +761,9 @@ class ApproveCommandTest {
     for (Screen screen : List.of(broken, submit)) {
       assertThat(screen.exit()).isEqualTo(3);
       assertThat(screen.err())
-          .contains("nobody can approve until this is mended: " + revoked + ":1: expected a");
+          .contains("nobody can approve until this is fixed: " + revoked + ":1: expected a");
     }
-    assertThat(broken.err()).contains(", who owns " + revoked + ", can mend it");
+    assertThat(broken.err()).contains(", who owns " + revoked + ", can fix it");
     assertThat(submit.err()).doesNotContain("boss@site");
     assertThat(gone.exit()).isEqualTo(3);
     assertThat(gone.err())

@@ -302,7 +302,7 @@ class AuditRepairTest {
     Screen screen = ada.type("audit");
     assertThat(screen.exit()).as(screen.out() + screen.err()).isZero();
     assertThat(screen.out()).contains(" 0 differences");
-    assertThat(ada.type("audit", "--repair").out()).doesNotContain("mended", "corrected");
+    assertThat(ada.type("audit", "--repair").out()).doesNotContain("repaired", "corrected");
     assertThat(workspace.openRuns()).isEmpty();
   }
 

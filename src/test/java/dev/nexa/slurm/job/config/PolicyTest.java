@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.site.BudgetScope;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.math.BigDecimal;
@@ -88,8 +89,13 @@ class PolicyTest {
     assertThat(policy.budgets())
         .containsExactly(
             new Policy.Budget(
-                "project", "nlp", new Money(new BigDecimal("1000.50"), "EUR"), "quarter", 80),
-            new Policy.Budget("all", "", new Money(new BigDecimal("9"), "USD"), "year", 80));
+                BudgetScope.PROJECT,
+                "nlp",
+                new Money(new BigDecimal("1000.50"), "EUR"),
+                "quarter",
+                80),
+            new Policy.Budget(
+                BudgetScope.ALL, "", new Money(new BigDecimal("9"), "USD"), "year", 80));
   }
 
   @Test

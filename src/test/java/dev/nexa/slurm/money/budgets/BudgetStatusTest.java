@@ -3,6 +3,7 @@ package dev.nexa.slurm.money.budgets;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.site.BudgetScope;
 import dev.nexa.slurm.job.config.site.Policy.Budget;
 import dev.nexa.slurm.money.bills.Charges;
 import dev.nexa.slurm.money.ledger.LedgerLine;
@@ -88,7 +89,7 @@ class BudgetStatusTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"project, nlp, 1", "account, lab, 1", "user, ada, 1", "all, '', 2", "user, bob, 0"})
+  @CsvSource({"project, nlp, 1", "account, Lab, 1", "user, ada, 1", "all, '', 2", "user, bob, 0"})
   void aBudgetIsForItsOwnRuns(String scope, String name, int runs) {
     BudgetStatus budget = status(scope, name, "month", List.of());
     budget.add(run("train_20251101_000000", "2025-11", NLP + dollars("1.00")));
@@ -100,7 +101,8 @@ class BudgetStatusTest {
   private static BudgetStatus status(
       String scope, String name, String period, List<LedgerLine> open) {
     Money amount = new Money(new BigDecimal("100.00"), "USD");
-    return new BudgetStatus(new Budget(scope, name, amount, period, 80), DAY, open, new Charges());
+    return new BudgetStatus(
+        new Budget(BudgetScope.of(scope), name, amount, period, 80), DAY, open, new Charges());
   }
 
   private static String dollars(String cost) {

@@ -111,7 +111,7 @@ class FaultyRowsTest {
     } else {
       reported++;
     }
-    // A week later nobody is left to mend it: then it is the most, not the least.
+    // A week later nobody is left to fix it: then it is the most, not the least.
     boolean givenUp = came.settled() && came.faulty();
     if (givenUp) {
       assertThat(came.cost().amount())

@@ -59,7 +59,7 @@ class AwaitRunTest {
         .isInstanceOf(NexaException.class)
         .hasMessageContaining(
             run.id() + " has ended (1 completed), but Slurm's accounting does not settle it: ")
-        .hasMessageContaining("without a Start; its run waits until that row is mended");
+        .hasMessageContaining("without a Start; its run waits until that row is fixed");
     assertThat(run.isOpen()).isTrue();
   }
 

@@ -175,7 +175,7 @@ final class Access {
 
   /**
    * Returns a command as it can be typed from any folder: with the workspace, and as another user's
-   * if this user may not do it. Returns other advice as it is.
+   * if this user may not do it. Advice that is no command stays unchanged.
    */
   static Advice typed(Context context, Advice advice) {
     List<String> words = new ArrayList<>(advice.command());

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  * What a check found.
  *
  * @param check the name of the check; empty until the check has ended
- * @param says what is so, without a full stop
+ * @param says what the check found, without a full stop
  * @param affects what does not work because of it; empty if it is well
  * @param remedies what removes it, in order; usually one command
  */
@@ -67,7 +67,7 @@ record CheckFinding(
     if (advice.isEmpty() && place.lookingAt()) {
       advice = List.of(Access.change(Path.of(place.group(1)), "correct line " + place.group(2)));
     } else if (advice.isEmpty()) {
-      advice = List.of(Advice.step("mend what it names, or ask who owns it"));
+      advice = List.of(Advice.step("fix what it names, or ask who owns it"));
     }
     return failed(says, affects).with(advice);
   }

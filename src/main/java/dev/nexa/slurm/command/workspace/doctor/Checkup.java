@@ -60,8 +60,8 @@ final class Checkup {
   }
 
   /**
-   * Keeps one of equal failures, because many checks read the same broken file: that of the check
-   * whose file it is, else the first. Where Slurm does not answer, one check says so.
+   * Keeps one of equal failures, because many checks read the same broken file: the failure of the
+   * check that owns the file, else the first. If Slurm does not answer, only one check says so.
    */
   private static List<CheckFinding> once(List<Check> checks, List<CheckFinding> findings) {
     Set<String> askSlurm =

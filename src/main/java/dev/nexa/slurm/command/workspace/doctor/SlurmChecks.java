@@ -23,6 +23,7 @@ import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.RunDefaults;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource.Found;
+import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.run.start.RenderRun;
@@ -209,10 +210,22 @@ final class SlurmChecks {
         return Optional.empty();
       }
       CheckFinding found = failed(wrong, "submit");
-      Path file = context.root().resolve(profile.file());
-      Advice correct = Access.change(file, "correct what it names");
-      return Optional.of(wrong instanceof ConfigException ? found.with(List.of(correct)) : found);
+      if (wrong instanceof ConfigException broken) {
+        return Optional.of(found.with(List.of(correct(context, profile, broken))));
+      }
+      return Optional.of(found);
     }
+  }
+
+  /** Names the line of the first problem that is in a file; the profile if none is. */
+  private static Advice correct(Context context, ClusterProfile profile, ConfigException wrong) {
+    for (Problem problem : wrong.problems()) {
+      Path file = context.root().resolve(problem.at().source());
+      if (problem.at().line() > 0 && Files.isRegularFile(file)) {
+        return Access.change(file, "correct line " + problem.at().line());
+      }
+    }
+    return Access.change(context.root().resolve(profile.file()), "correct what the message names");
   }
 
   static List<CheckFinding> accounting(Context context) {

@@ -108,13 +108,18 @@ public record Policy(
   /**
    * A budget: the money that may be spent in one period.
    *
-   * @param scope {@code project}, {@code account}, {@code user} or {@code all}
-   * @param name of the project, account or user; an empty string for {@code all}
+   * @param name of the project, account or user; an empty string for {@link BudgetScope#ALL}
    * @param amount the limit for one period
    * @param period {@code month}, {@code quarter} or {@code year}, a calendar period in UTC
    * @param warnPercent the percentage of the budget at which submit begins to show how much is left
    */
-  public record Budget(String scope, String name, Money amount, String period, int warnPercent) {}
+  public record Budget(
+      BudgetScope scope, String name, Money amount, String period, int warnPercent) {
+    /** Returns what it counts, such as {@code project nlp} or {@code all}. */
+    public String runs() {
+      return name.isEmpty() ? scope.word() : scope.word() + " " + name;
+    }
+  }
 
   /**
    * The people who may approve runs, and the folder of approvals. A relative path is below the
@@ -421,7 +426,7 @@ public record Policy(
     for (Values budget : values.sections("budgets")) {
       budgets.add(
           new Budget(
-              budget.text("scope"),
+              BudgetScope.of(budget.text("scope")),
               budget.optionalText("name").orElse(""),
               new Money(budget.decimal("amount"), budget.text("currency")),
               budget.text("period"),

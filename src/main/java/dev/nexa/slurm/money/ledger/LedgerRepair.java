@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
  * byte for byte, to {@code runs/ledger-YYYY-MM.rejected}. A broken line without a replacement
  * stays, because it may be all that is left of a run.
  */
-public final class LedgerMend {
+public final class LedgerRepair {
   private static final Pattern RUN_ID = Pattern.compile("^\\{\"run_id\":\"([^\"]*)\"");
 
   private final Workspace workspace;
@@ -28,30 +28,30 @@ public final class LedgerMend {
   private final List<byte[]> good = new ArrayList<>();
 
   /**
-   * Creates a mend.
+   * Creates a repair.
    *
    * @param whole the ids of the runs whose newest complete line is known to be right
    */
-  public LedgerMend(Workspace workspace, Set<String> whole) {
+  public LedgerRepair(Workspace workspace, Set<String> whole) {
     this.workspace = workspace;
     this.whole = whole;
   }
 
   /** Moves the replaced lines and returns a sentence for each. */
-  public List<String> mend() {
+  public List<String> repair() {
     List<String> moved = new ArrayList<>();
     try (FileLock held = Ledger.lock(workspace.ledgerLock())) {
       List<Path> files = new Ledger(workspace).files();
       for (Path file : files.stream().filter(this::read).filter(this::isOwn).toList()) {
         if (held.holds()) {
-          mend(file, moved);
+          repair(file, moved);
         }
       }
     }
     return moved;
   }
 
-  /** In a workspace of several users, each of them mends the files of their own. */
+  /** In a workspace of several users, each of them repairs the files of their own. */
   private boolean isOwn(Path file) {
     return file.equals(workspace.own(workspace.runs(), "ledger-" + Ledger.month(file), ".jsonl"));
   }
@@ -71,7 +71,7 @@ public final class LedgerMend {
     return broken;
   }
 
-  private void mend(Path file, List<String> moved) {
+  private void repair(Path file, List<String> moved) {
     Path rejected = workspace.own(workspace.runs(), "ledger-" + Ledger.month(file), ".rejected");
     ByteArrayOutputStream kept = new ByteArrayOutputStream();
     ByteArrayOutputStream out = new ByteArrayOutputStream();
