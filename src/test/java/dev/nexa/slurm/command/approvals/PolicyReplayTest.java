@@ -23,7 +23,7 @@ class PolicyReplayTest {
       """
       approval_over: {amount: 10.00, currency: USD}
       budgets:
-        - {scope: account, name: nlp, amount: 20.00, currency: USD, period: month}
+        - {scope: account, name: NLP, amount: 20.00, currency: USD, period: month}
         - {scope: project, name: x, amount: 20.00, currency: USD, period: month}
       slurm: {gpu_hours_over: 8, exempt_users: [ci]}
       """;
@@ -95,7 +95,7 @@ class PolicyReplayTest {
             RULE                                  JOBS   COST
             approval_over 10.00 USD                  4  14.07
             slurm.gpu_hours_over 8                   1   0.18
-            budget account nlp 20.00 USD a month     1  13.85
+            budget account NLP 20.00 USD a month     1  13.85
             any of them                              4  14.07
 
             USER  ACCOUNT  JOBS   COST  APPROVAL  BUDGET  GPU HOURS  REFUSED  REFUSED COST
