@@ -75,7 +75,7 @@ final class BudgetText {
 
   private static final Columns<DayRow> DAYS =
       new Columns<DayRow>()
-          .text("scope", day -> day.row().status().budget().scope())
+          .text("scope", day -> day.row().status().budget().scope().word())
           .text("name", day -> name(day.row()))
           .text("date", day -> day.day().date().toString())
           .text("currency", day -> day.row().status().budget().amount().currency())

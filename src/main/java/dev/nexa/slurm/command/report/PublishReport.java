@@ -54,8 +54,7 @@ record PublishReport(Context context, S3Options options, Supplier<Storage> stora
     if (!Files.isDirectory(folder)) {
       throw ErrorCode.FILE_NOT_FOUND.error(
           OPTION + ": there is no folder " + folder,
-          "mkdir -p " + folder,
-          "then type the command again");
+          Advice.command("makes it; then type the command again", "mkdir", "-p", folder));
     }
     context.workspace().files().replace(file.toAbsolutePath(), html, "rw-r--r--");
     return file.toString();

@@ -220,7 +220,9 @@ public final class ShareWorkspace {
     return ErrorCode.PATH_UNUSABLE.error(
         "%s belongs to %s: only the owner of everything in a workspace can share it"
             .formatted(path, owner),
-        Advice.step("nothing was changed; root can give it to one user first: chown -R"));
+        Advice.step(
+            "nothing was changed; root can give it to one user first: chown -R USER "
+                + Advice.word(path.toString())));
   }
 
   /**

@@ -30,7 +30,9 @@ public final class Backends {
       Problem.throwIfAny(problems);
     }
     Launch launch =
-        plan.shape().points().isEmpty() ? backend.launch(plan) : SweepLaunch.of(plan, backend);
+        plan.shape().array().points().isEmpty()
+            ? backend.launch(plan)
+            : SweepLaunch.of(plan, backend);
     requireNoProcesses(plan, launch);
     if (backend instanceof Plugin || plan.training().given().isEmpty()) {
       return launch;

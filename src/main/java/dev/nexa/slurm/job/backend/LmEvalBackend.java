@@ -49,7 +49,7 @@ public final class LmEvalBackend implements Backend {
       command.add("lm-eval");
     }
     command.addAll(List.of("run", "--config", "${run_dir}/runner/" + FILE));
-    boolean alone = plan.tasks() == 1 && plan.shape().points().isEmpty();
+    boolean alone = plan.tasks() == 1 && plan.shape().array().points().isEmpty();
     String output = "${durable}/evals/${run_id}" + (alone ? "" : "/task_${task}");
     command.addAll(List.of("--output_path", output));
     return new Launch(Launch.TASK, command, List.of(config));

@@ -35,13 +35,13 @@ record SweepLaunch(Plan plan, List<Launch> launches) {
     List<Launch> launches = new ArrayList<>();
     List<Problem> problems = new ArrayList<>();
     Set<Problem> seen = new HashSet<>();
-    for (int task = 0; task < plan.shape().points().size(); task++) {
+    for (int task = 0; task < plan.shape().array().points().size(); task++) {
       try {
         launches.add(backend.launch(plan.at(task)));
       } catch (ConfigException wrong) {
         for (Problem problem : wrong.problems()) {
           if (seen.add(problem)) {
-            problems.add(problem.atPoint(task, plan.shape().points().get(task)));
+            problems.add(problem.atPoint(task, plan.shape().array().points().get(task)));
           }
         }
       }
@@ -71,7 +71,9 @@ record SweepLaunch(Plan plan, List<Launch> launches) {
       Integer earlier = seen.putIfAbsent(all.toString(), task);
       if (earlier != null) {
         String same =
-            plan.shape().points().get(earlier) + " and " + plan.shape().points().get(task);
+            plan.shape().array().points().get(earlier)
+                + " and "
+                + plan.shape().array().points().get(task);
         String message = "backend " + plan.backend() + " makes the very same of " + same;
         throw plan.written().error("sweep", message);
       }
@@ -84,7 +86,7 @@ record SweepLaunch(Plan plan, List<Launch> launches) {
     if (plan.payload().entrypoint().isEmpty() || launches.size() == 1 || commands.size() > 1) {
       return;
     }
-    String key = plan.shape().points().get(0).members().keySet().iterator().next();
+    String key = plan.shape().array().points().get(0).members().keySet().iterator().next();
     String script = plan.payload().entrypoint().get().script().orElse("the program");
     throw plan.written()
         .error(

@@ -65,7 +65,7 @@ final class UnreadKeys {
 
   /** Returns the notes on a plan's keys; empty if all of them are read. */
   static List<String> notes(Plan plan, Backend backend) {
-    List<JsonObject> points = plan.shape().points();
+    List<JsonObject> points = plan.shape().array().points();
     Plan one = points.isEmpty() ? plan : plan.at(0);
     Set<String> swept = points.isEmpty() ? Set.of() : points.get(0).members().keySet();
     boolean shell =

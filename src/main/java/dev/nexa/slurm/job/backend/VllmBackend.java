@@ -62,7 +62,7 @@ public final class VllmBackend implements Backend {
    */
   private static boolean isShared(Plan plan, String file) {
     boolean varies =
-        plan.shape().points().stream()
+        plan.shape().array().points().stream()
             .anyMatch(point -> point.members().containsKey("options.output_file"));
     boolean absolute = file.startsWith("/") || file.startsWith("${");
     return absolute && !varies && !file.matches(".*\\$\\{(task|point|task_scratch)}.*");

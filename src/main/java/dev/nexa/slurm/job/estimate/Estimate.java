@@ -59,7 +59,7 @@ public record Estimate(
     int attempts = plan.attempts();
     long limit = plan.allocation().timeLimit().toSeconds();
     List<AttemptSize> grown = plan.shape().grown();
-    long once = (long) plan.tasks() * plan.shape().chain();
+    long once = (long) plan.tasks() * plan.shape().array().chain();
     Usage usage =
         held(plan, rates, seconds, grown.isEmpty() ? (long) plan.tasks() * attempts : once);
     if (!grown.isEmpty()) {

@@ -27,7 +27,7 @@ public record LimitTooShort(long limitSeconds, int links, long likelySeconds, lo
    */
   static Optional<LimitTooShort> of(Plan plan, Expected.Method method, long likely, long high) {
     long limit = plan.allocation().timeLimit().toSeconds();
-    int links = plan.shape().chain();
+    int links = plan.shape().array().chain();
     int attempts = method == Expected.Method.HISTORY ? plan.attempts() : links;
     return likely <= limit * attempts
         ? Optional.empty()

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.job.plan;
 
-import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.run.TaskArray.Pack;
+import dev.nexa.slurm.job.config.run.TaskArray;
 import java.util.List;
 import java.util.Optional;
 
@@ -12,12 +11,7 @@ import java.util.Optional;
  * @param billed the most that Slurm gives to a task, which it is charged for
  * @param ranksPerNode processes of a distributed launch on each node; 0 if the task is one process
  * @param tasks the number of array tasks; 1 for a single job
- * @param indices what a program sees in place of the numbers from 0, in sbatch's notation
- * @param pack how a task runs several indices; empty if it runs one
- * @param maxParallel the most tasks that run at the same time; empty for all
- * @param points the points of a sweep: training keys and {@code options.NAME} for each task; empty
- *     without a sweep
- * @param chain the number of jobs that follow each other, each with all tasks
+ * @param array the config's array: indices, packs, points of a sweep, links of a chain
  * @param grown the most that the attempts after the first are charged for; empty unless they grow
  * @param groups the groups of a heterogeneous job, whose first is the plan itself; empty for any
  *     other
@@ -28,11 +22,7 @@ public record JobShape(
     BilledResources billed,
     int ranksPerNode,
     int tasks,
-    Optional<String> indices,
-    Optional<Pack> pack,
-    Optional<Integer> maxParallel,
-    List<JsonObject> points,
-    int chain,
+    TaskArray array,
     List<AttemptSize> grown,
     List<JobGroup> groups) {
   /** Returns a copy with groups, one task for each. */
@@ -48,17 +38,6 @@ public record JobShape(
   private JobShape with(
       int tasks, BilledResources billed, List<AttemptSize> grown, List<JobGroup> groups) {
     return new JobShape(
-        allocation,
-        partitionReason,
-        billed,
-        ranksPerNode,
-        tasks,
-        indices,
-        pack,
-        maxParallel,
-        points,
-        chain,
-        grown,
-        groups);
+        allocation, partitionReason, billed, ranksPerNode, tasks, array, grown, groups);
   }
 }

@@ -61,7 +61,8 @@ public record Plan(
   public Plan at(int task) {
     Map<String, Object> given = new LinkedHashMap<>();
     JsonObject own = options();
-    for (Map.Entry<String, @Nullable Object> set : shape.points().get(task).members().entrySet()) {
+    for (Map.Entry<String, @Nullable Object> set :
+        shape.array().points().get(task).members().entrySet()) {
       if (set.getKey().startsWith(Sweep.OPTIONS)) {
         String path = set.getKey().substring(Sweep.OPTIONS.length());
         own = with(own, path.split("\\.", -1), 0, set.getValue());
@@ -283,7 +284,7 @@ public record Plan(
 
   /** Returns the most attempts of one task. Each link of the chain may be requeued. */
   public int attempts() {
-    return shape.chain() * (1 + supervision.requeues());
+    return shape.array().chain() * (1 + supervision.requeues());
   }
 
   /** Returns the longest time that an attempt can hold its allocation. */

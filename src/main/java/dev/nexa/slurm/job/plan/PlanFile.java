@@ -429,11 +429,11 @@ public record PlanFile(JsonObject json) {
             .with("billed", billed(plan.billed()))
             .with("ranks_per_node", plan.shape().ranksPerNode())
             .with("tasks", plan.tasks())
-            .withOptional("indices", plan.shape().indices())
+            .withOptional("indices", plan.shape().array().indices())
             .with("max_array_size", plan.site().maxArraySize())
-            .withOptional("max_parallel", plan.shape().maxParallel())
+            .withOptional("max_parallel", plan.shape().array().maxParallel())
             .with("requeues", plan.supervision().requeues())
-            .with("chain", plan.shape().chain())
+            .with("chain", plan.shape().array().chain())
             .with(
                 "warn_before_end_seconds",
                 plan.supervision().warnBeforeEnd().orElse(Duration.ZERO).toSeconds())
@@ -451,8 +451,8 @@ public record PlanFile(JsonObject json) {
     if (plan.payload().entrypoint().isPresent()) {
       json.with("entrypoint", entrypoint(plan.payload().entrypoint().get()));
     }
-    if (!plan.shape().points().isEmpty()) {
-      json.with("points", plan.shape().points());
+    if (!plan.shape().array().points().isEmpty()) {
+      json.with("points", plan.shape().array().points());
     }
     if (!plan.shape().groups().isEmpty()) {
       List<JsonObject> groups = new ArrayList<>();
@@ -461,8 +461,8 @@ public record PlanFile(JsonObject json) {
       }
       json.with("groups", groups);
     }
-    if (plan.shape().pack().isPresent()) {
-      json.with("pack", Codec.write(plan.shape().pack().get()));
+    if (plan.shape().array().pack().isPresent()) {
+      json.with("pack", Codec.write(plan.shape().array().pack().get()));
     }
     if (plan.supervision().requeues() > 0) {
       json.with("retry_on", plan.supervision().retryOn());

@@ -183,7 +183,7 @@ public final class Renderer {
     if (fills) {
       add(files, templates.verbatim("inputs.sh"), plan.config());
     }
-    if (plan.shape().pack().isPresent()) {
+    if (plan.shape().array().pack().isPresent()) {
       add(files, templates.verbatim("pack.sh"), plan.config());
     }
     if (plan.supervision().watchdog().isPresent()) {
@@ -199,9 +199,10 @@ public final class Renderer {
     if (ScriptModel.addsUp(plan)) {
       add(files, templates.verbatim("all_reduce.py"), plan.config());
     }
-    for (int task = 0; task < plan.shape().points().size(); task++) {
+    for (int task = 0; task < plan.shape().array().points().size(); task++) {
       RunnerFile file =
-          SweepPointFile.of(task, plan.shape().points().get(task), launch.words().get(task));
+          SweepPointFile.of(
+              task, plan.shape().array().points().get(task), launch.words().get(task));
       files.put(file.name(), file);
     }
     String template = templates.nameOf(launch.template());
@@ -265,8 +266,8 @@ public final class Renderer {
           "no root of the dataset in the script");
     }
     // It would run tasks under their own numbers, or one index of several.
-    if ((plan.shape().pack().isPresent() && !script.contains("/pack.sh"))
-        || (plan.shape().indices().isPresent() && !script.contains("nexa_index"))) {
+    if ((plan.shape().array().pack().isPresent() && !script.contains("/pack.sh"))
+        || (plan.shape().array().indices().isPresent() && !script.contains("nexa_index"))) {
       throw lacking(
           launch,
           "the config has array.indices or array.pack, but this template has no nexa_index or"

@@ -72,7 +72,7 @@ final class ScriptModel {
     }
     model.put("watchdog_seconds", supervision.watchdog().orElse(Duration.ZERO).toSeconds());
     model.put("monitor_seconds", supervision.monitor().orElse(Duration.ZERO).toSeconds());
-    model.put("chain", plan.shape().chain());
+    model.put("chain", plan.shape().array().chain());
     model.put(
         "checkpoint_seconds", supervision.copyCheckpoints().orElse(Duration.ZERO).toSeconds());
     model.put("warning_seconds", warningSeconds(supervision));
@@ -123,7 +123,7 @@ final class ScriptModel {
     model.put("after", after(plan.inputs().after()));
     model.put("judged", words(judged(plan), false));
     model.put("filled", words(filled, false));
-    model.put("sweep", !plan.shape().points().isEmpty());
+    model.put("sweep", !plan.shape().array().points().isEmpty());
     model.put("python_alone", plan.isPythonAlone());
     model.put("setup", plan.environment().setup().isPresent());
     path(model, "workdir", plan.environment().workdir());
@@ -156,19 +156,19 @@ final class ScriptModel {
   /** Adds what the tasks run where that is not their own numbers from 0. */
   private static void indices(Map<String, Object> model, Plan plan) {
     int shards = plan.tasks();
-    if (plan.shape().pack().isPresent()) {
-      Pack pack = plan.shape().pack().get();
+    if (plan.shape().array().pack().isPresent()) {
+      Pack pack = plan.shape().array().pack().get();
       shards = pack.shards();
       model.put("pack_size", pack.size());
       model.put("pack_parallel", pack.parallel());
     }
     model.put("shards", shards);
-    model.put("packed", plan.shape().pack().isPresent());
-    if (plan.shape().indices().isPresent()) {
-      String list = plan.shape().indices().get();
+    model.put("packed", plan.shape().array().pack().isPresent());
+    if (plan.shape().array().indices().isPresent()) {
+      String list = plan.shape().array().indices().get();
       model.put("indices", IndexRange.parse(list).withSteps());
       model.put("index_step", IndexRange.step(list));
-    } else if (plan.shape().pack().isPresent()) {
+    } else if (plan.shape().array().pack().isPresent()) {
       model.put("indices", "0-" + (shards - 1));
       model.put("index_step", 1);
     }
@@ -418,14 +418,14 @@ final class ScriptModel {
   /** A run of one task is a plain job, unless its config says that it is an array. */
   private static boolean isArray(Plan plan) {
     return (plan.tasks() > 1 && plan.shape().groups().isEmpty())
-        || !plan.shape().points().isEmpty()
+        || !plan.shape().array().points().isEmpty()
         || plan.written().has("array");
   }
 
   private static String array(Plan plan) {
     // A larger run has several submissions; each gets its range as an argument.
     int tasks = Math.min(plan.tasks(), plan.site().maxArraySize());
-    int atOnce = plan.shape().maxParallel().orElse(tasks);
+    int atOnce = plan.shape().array().maxParallel().orElse(tasks);
     return "0-" + (tasks - 1) + (atOnce < tasks ? "%" + atOnce : "");
   }
 

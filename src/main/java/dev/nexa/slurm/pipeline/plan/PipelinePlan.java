@@ -62,7 +62,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
     /** Returns the longest time from the start of the stage's first task to the end of its last. */
     Duration longest() {
       Estimate estimate = prepared.estimate();
-      int atOnce = prepared.plan().shape().maxParallel().orElse(estimate.tasks());
+      int atOnce = prepared.plan().shape().array().maxParallel().orElse(estimate.tasks());
       long waves = (estimate.tasks() + atOnce - 1L) / atOnce;
       return Duration.ofSeconds(estimate.longestAttemptSeconds() * estimate.attempts() * waves);
     }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.records.approvals;
 
+import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -85,10 +86,13 @@ public record TokenDirectory(Path path) {
   }
 
   private String makePath() {
-    return "install -d -o root -m 755 " + path;
+    return "install -d -o root -m 755 " + Advice.word(path.toString());
   }
 
   private String makeUsed() {
-    return "install -d -o " + SLURM_USER + " -m 755 " + path.resolve("used");
+    return "install -d -o "
+        + SLURM_USER
+        + " -m 755 "
+        + Advice.word(path.resolve("used").toString());
   }
 }

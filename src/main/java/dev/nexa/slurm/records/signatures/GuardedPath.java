@@ -93,7 +93,7 @@ public final class GuardedPath {
                   ? ", who can replace what is in it; keep "
                       + whole.getFileName()
                       + " in a folder that only root can change, such as /etc/nexa-slurm"
-                  : "; root types: " + chown + part));
+                  : "; root types: " + chown + Advice.word(part.toString())));
     }
     if (Files.isSymbolicLink(part)) {
       // The mode of a link means nothing. Its folder decides who may replace it.

@@ -181,7 +181,7 @@ final class ExpectCost {
    */
   private static DataSize data(Plan plan) {
     BigDecimal times = plan.training().decimal("epochs").orElse(BigDecimal.ONE);
-    int among = plan.shape().points().isEmpty() ? plan.tasks() : 1;
+    int among = plan.shape().array().points().isEmpty() ? plan.tasks() : 1;
     Optional<Workload> told = plan.inputs().workload();
     Optional<Long> tokens = told.isPresent() ? told.get().tokens() : Optional.empty();
     return new DataSize(each(tokens, times, among), each(bytes(plan), times, among));

@@ -99,7 +99,10 @@ public record RenderRun(Context context) {
     JobShape shape = plan.shape();
     ArrayShape array =
         new ArrayShape(
-            shape.tasks(), plan.site().maxArraySize(), shape.maxParallel(), shape.chain());
+            shape.tasks(),
+            plan.site().maxArraySize(),
+            shape.array().maxParallel(),
+            shape.array().chain());
     List<ArrayShape.Part> parts = array.parts(IndexRange.upTo(array.tasks()));
     SubmitRequest call =
         new SubmitRequest(

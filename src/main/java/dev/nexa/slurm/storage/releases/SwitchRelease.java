@@ -302,10 +302,15 @@ public record SwitchRelease(
       Path releases = deploy.resolve("releases");
       steps.add(
           Advice.step(
-              "%s types: chgrp -R TEAM %s && chmod 2775 %s %s %s"
-                  .formatted(folder.owner, deploy, deploy, releases, Halts.folder(deploy))));
+              "%s types: %s && %s"
+                  .formatted(
+                      folder.owner,
+                      Advice.command("", "chgrp", "-R", "TEAM", deploy),
+                      Advice.command(
+                          "", "chmod", "2775", deploy, releases, Halts.folder(deploy)))));
       if (isOthers(lines)) {
-        steps.add(Advice.step(lines.owner + " types: chmod 664 " + history));
+        steps.add(
+            Advice.step(lines.owner + " types: " + Advice.command("", "chmod", "664", history)));
       }
       steps.add(
           Advice.command(

@@ -41,9 +41,9 @@ class PlanFileTest {
     assertThat(kept.tags()).isEqualTo(plan.allTags());
     assertThat(kept.tasks()).isEqualTo(plan.tasks());
     assertThat(kept.maxArraySize()).contains(plan.site().maxArraySize());
-    assertThat(kept.maxParallel()).isEqualTo(plan.shape().maxParallel());
+    assertThat(kept.maxParallel()).isEqualTo(plan.shape().array().maxParallel());
     assertThat(kept.requeues()).isEqualTo(plan.supervision().requeues());
-    assertThat(kept.chain()).isEqualTo(plan.shape().chain());
+    assertThat(kept.chain()).isEqualTo(plan.shape().array().chain());
     assertThat(kept.nodes()).isEqualTo(plan.allocation().nodes());
     assertThat(kept.timeLimit()).isEqualTo(plan.allocation().timeLimit());
     assertThat(kept.longestAttempt()).isEqualTo(plan.longestAttempt());
@@ -57,7 +57,7 @@ class PlanFileTest {
     assertThat(kept.messageTimeout()).isEqualTo(plan.site().messageTimeout());
     assertThat(kept.storage()).isEqualTo(plan.site().storage());
     assertThat(kept.energy()).isEqualTo(plan.site().energy());
-    assertThat(kept.points()).isEqualTo(plan.shape().points());
+    assertThat(kept.points()).isEqualTo(plan.shape().array().points());
     assertThat(kept.once(3).tasks()).isEqualTo(3);
     assertThat(kept.tasks()).isEqualTo(plan.tasks());
   }

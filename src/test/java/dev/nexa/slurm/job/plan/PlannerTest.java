@@ -77,7 +77,7 @@ class PlannerTest {
             Plans.CLUSTER);
 
     assertThat(plan.tasks()).isEqualTo(6);
-    assertThat(plan.shape().maxParallel()).contains(2);
+    assertThat(plan.shape().array().maxParallel()).contains(2);
     assertThat(PlanFile.of(plan).json().objects("points")).hasSize(6);
     assertThat(plan.trainingJson()).hasToString("{\"lr\":0.001,\"seed\":9}");
     assertThat(plan.at(4).trainingJson()).hasToString("{\"lr\":0.00002,\"seed\":9}");

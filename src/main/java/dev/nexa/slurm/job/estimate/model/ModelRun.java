@@ -49,7 +49,7 @@ public record ModelRun(
    * no GPUs.
    */
   public static Optional<ModelRun> of(Plan plan) {
-    Plan one = plan.shape().points().isEmpty() ? plan : plan.at(0);
+    Plan one = plan.shape().array().points().isEmpty() ? plan : plan.at(0);
     Optional<Long> said = one.training().parameters();
     boolean serves = one.backend().equals("vllm");
     boolean trains =
@@ -59,7 +59,7 @@ public record ModelRun(
       return Optional.empty();
     }
     List<String> assumptions = new ArrayList<>();
-    if (!plan.shape().points().isEmpty()) {
+    if (!plan.shape().array().points().isEmpty()) {
       assumptions.add("every point of the sweep is like the first");
     }
     Optional<ModelShape> shape =
@@ -240,7 +240,7 @@ public record ModelRun(
     Optional<Double> tokens = told.flatMap(Workload::tokens).map(count -> (double) count);
     Optional<Double> examples = told.flatMap(Workload::examples).map(count -> (double) count);
     double epochs = one.training().decimal("epochs").orElse(BigDecimal.ONE).doubleValue();
-    int tasks = plan.shape().points().isEmpty() ? 1 : plan.tasks();
+    int tasks = plan.shape().array().points().isEmpty() ? 1 : plan.tasks();
     return tokens
         .or(() -> examples.filter(count -> sequence > 0).map(count -> count * sequence))
         .map(pass -> pass * epochs * tasks);
