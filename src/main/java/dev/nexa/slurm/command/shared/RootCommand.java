@@ -190,7 +190,13 @@ public final class RootCommand implements Runnable {
                 .orElse(
                     Advice.step("name one that exists: --workspace DIR, or NEXA_WORKSPACE=DIR")));
         if (!Files.exists(named.get())) {
-          advice.add(Advice.command("makes it", "nexa-slurm", "init", "--workspace", named.get()));
+          advice.add(
+              Advice.command(
+                  "makes a new one; look first whether its file system is mounted",
+                  "nexa-slurm",
+                  "init",
+                  "--workspace",
+                  named.get()));
         }
         throw ErrorCode.WORKSPACE_NOT_FOUND.error(
             "there is no workspace "

@@ -3,6 +3,7 @@ package dev.nexa.slurm.records.runs;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import java.nio.file.Path;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -44,15 +45,17 @@ public final class LockOwner {
 
   /**
    * Returns whether the holder no longer runs. A holder on another host counts as dead after an
-   * hour; a name that cannot be read counts as alive.
+   * hour. A name that cannot be read is nobody's: a process writes its whole name before it makes
+   * the lock, so only a loss of power cuts it.
    */
   public static boolean dead(String owner) {
-    String[] part = owner.split(" ", -1);
-    if (part.length < PARTS) {
-      return false;
+    try {
+      String[] part = owner.split(" ", -1);
+      boolean old = Instant.parse(part[3]).plus(ABANDONED).isBefore(Instant.now());
+      return holder(part).alive().map(alive -> !alive).orElse(old);
+    } catch (IndexOutOfBoundsException | DateTimeException | NumberFormatException cut) {
+      return true;
     }
-    boolean old = Instant.parse(part[3]).plus(ABANDONED).isBefore(Instant.now());
-    return holder(part).alive().map(alive -> !alive).orElse(old);
   }
 
   /**
@@ -60,8 +63,11 @@ public final class LockOwner {
    * what it does can take days.
    */
   public static boolean provenDead(String owner) {
-    String[] part = owner.split(" ", -1);
-    return part.length >= PARTS && holder(part).alive().filter(alive -> !alive).isPresent();
+    try {
+      return !holder(owner.split(" ", -1)).alive().orElse(true);
+    } catch (IndexOutOfBoundsException | DateTimeException | NumberFormatException cut) {
+      return true;
+    }
   }
 
   private static ProcessIdentity holder(String[] part) {

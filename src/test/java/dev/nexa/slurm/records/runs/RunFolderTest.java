@@ -120,10 +120,16 @@ class RunFolderTest {
     assertThat(run.lock(Duration.ZERO)).isPresent();
   }
 
+  /** A loss of power cuts it. */
   @Test
-  void aLockThatNamesNobodyIsLeftToAPerson() throws IOException {
-    lockedBy("hands off");
-
+  void aLockWhoseNameIsCutIsNobodys() throws IOException {
+    ProcessIdentity me = ProcessIdentity.ofThisProcess();
+    String whole = me.host() + " " + me.pid() + " " + me.started() + " " + Instant.now();
+    for (int length = 0; length < whole.length(); length++) {
+      lockedBy(whole.substring(0, length));
+      assertThat(run.lock(Duration.ZERO)).as(whole.substring(0, length)).isPresent();
+    }
+    lockedBy(whole);
     assertThat(run.lock(Duration.ZERO)).isEmpty();
   }
 

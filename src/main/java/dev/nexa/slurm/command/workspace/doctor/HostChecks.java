@@ -36,6 +36,10 @@ final class HostChecks {
 
   private static final Duration SOON = Duration.ofMinutes(5);
   private static final int MOST_NAMED = 3;
+
+  /** The most paths in one command. */
+  private static final int MOST_TYPED = 20;
+
   private static final int SMALLEST_ARCHIVE = 1 << 20;
   private static final String RECORDS = "submit and reconcile";
 
@@ -206,7 +210,27 @@ final class HostChecks {
       String more = wrong.size() > MOST_NAMED ? "; and so on" : "";
       findings.add(failed(modes + more, affects).with(remedies));
     }
+    writable(workspace, affects).ifPresent(findings::add);
     return orOk(findings, "the workspace is shared with the group " + group);
+  }
+
+  /** Looks for records and folders of runs that others than their owner can change. */
+  private static Optional<CheckFinding> writable(Workspace workspace, String affects) {
+    List<Path> open = new ArrayList<>(DurableFiles.list(workspace.runs(), "{ledger-*,*_*}"));
+    open.addAll(DurableFiles.list(workspace.runs().resolve("manifests"), "*"));
+    open.removeIf(path -> Files.isSymbolicLink(path) || (ShareWorkspace.mode(path) & 022) == 0);
+    if (open.isEmpty()) {
+      return Optional.empty();
+    }
+    List<Path> some = open.subList(0, Math.min(MOST_TYPED, open.size()));
+    String says = "others than the owner can change " + open.get(0);
+    Advice close =
+        Access.type("chmod -R go-w", "root or the owner types it", some.toArray(Path[]::new));
+    return Optional.of(
+        failed(
+            says + (open.size() == 1 ? "" : " and " + (open.size() - 1) + " more"),
+            affects,
+            close));
   }
 
   private static String mode(Map.Entry<Path, Integer> wrong) {
@@ -257,10 +281,10 @@ final class HostChecks {
     }
     boolean behind = shown.heartbeat().flatMap(Heartbeat::behindSince).isPresent();
     boolean crontab = shown.installed().stream().anyMatch(one -> one.by().equals("crontab"));
-    if (late && crontab && !cronRuns()) {
+    if (crontab && !cronRuns()) {
       Advice start = Access.type("systemctl enable --now cron", "root types it; Red Hat has crond");
-      return List.of(
-          failed(words + ". No cron daemon runs on this machine", affects, start, watch));
+      String says = words + ". No cron daemon is seen on this machine";
+      return List.of(found(late, says, affects, start, watch));
     }
     return List.of(late || behind ? failed(words, affects, pass, line) : ok(words));
   }

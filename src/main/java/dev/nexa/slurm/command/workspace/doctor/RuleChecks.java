@@ -197,9 +197,12 @@ final class RuleChecks {
     Policy policy = context.configs().policy();
     Path file = context.workspace().root().resolve(policy.name());
     for (NotifyChannel channel : policy.channels()) {
-      Advice correct = Access.change(file, "correct notify." + channel.name());
       Advice test = Access.type("nexa-slurm notify test " + channel.name(), "tries it");
       Path address = Path.of(channel.urlFile().orElse("/proc/self/none"));
+      Advice correct =
+          Files.isRegularFile(address)
+              ? Access.change(address, "write the address of the channel " + channel.name())
+              : Access.change(file, "correct notify." + channel.name());
       boolean open = (ShareWorkspace.mode(address) & READ_BY_OTHERS) != 0;
       Advice first = open ? Access.type("chmod 600", KNOWN, address) : correct;
       SendNotices.fault(channel, context.environment())

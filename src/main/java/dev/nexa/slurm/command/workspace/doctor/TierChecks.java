@@ -167,7 +167,7 @@ final class TierChecks {
         } else if (low.add(store)) {
           String affects = "new runs, checkpoints and records";
           String why = "shows what is large; remove what nobody needs, or ask for more room";
-          Advice large = Advice.command(why, "du", "-xhd2", place.getValue());
+          Advice large = Advice.command(why, "du", "-Dxhd2", place.getValue());
           Advice ended =
               Access.type("nexa-slurm cleanup --dry-run", "shows what of ended runs may go");
           findings.add(found(left < FULL, words, affects, large, ended));

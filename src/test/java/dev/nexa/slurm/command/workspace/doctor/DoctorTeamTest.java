@@ -104,6 +104,21 @@ class DoctorTeamTest {
         .contains("→ install -d -m 1777 '/gone /etc/cron.d; it'\\''s'  # root types it");
   }
 
+  @Test
+  void recordsThatOthersCanChangeAreFound() throws IOException {
+    team.file("ends.yaml", "stage: data\nbackend: shell\nrun: exit\nresources: {time: 1m}\n");
+    assertThat(team.types(BOB, "submit", "--local", "--wait", "ends.yaml").exit()).isZero();
+    assertThat(team.types(ANN, "doctor", "team").exit()).isZero();
+
+    team.shell("root", "chmod -R a+w runs/*_* runs/manifests/* runs/ledger-*");
+
+    String found = team.types(ANN, "doctor", "team").out();
+    assertThat(found).contains("1 failed", "others than the owner can change ", "/runs/");
+    typed(found, "chmod ").forEach(line -> repair("root", line));
+    assertThat(team.types(ANN, "doctor", "team").exit()).isZero();
+    assertThat(team.shell("root", "find runs/*_* runs/manifests/* -type f -perm /022")).isEmpty();
+  }
+
   /** A sticky folder keeps a member's file from all but the member, its own owner and root. */
   @Test
   void whatStandsInTheWayOfALinkIsMovedByWhoOwnsIt() throws IOException {
