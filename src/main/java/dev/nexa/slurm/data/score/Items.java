@@ -27,7 +27,7 @@ public record Items(Engine engine, String shown, List<String> columns) {
    * Makes a view of the files.
    *
    * @param view its name
-   * @param patterns files or patterns, all .parquet or all .jsonl; a folder stands for its
+   * @param patterns files or patterns, all .parquet or all .jsonl; for a folder, its
    *     generated.parquet or science_eval_*.parquet
    * @throws NexaException if there is no such file
    */

@@ -2,6 +2,7 @@ package dev.nexa.slurm.run.status;
 
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.documents.RunCost;
 import dev.nexa.slurm.records.runs.Event;
@@ -207,10 +208,7 @@ public final class StatusRows {
     changed.ifPresent(
         file -> problems.add(run.id() + ": what is shown of it may be wrong: " + file.sentence()));
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
-    // Of running tasks only API tokens are charged.
-    boolean needed = outcome.ended() || facts.estimate().apiTokens().isPresent();
-    TaskResults results =
-        needed ? RunRecords.results(run, facts, state, outcome, problems) : TaskResults.NONE;
+    TaskResults results = charged(run, facts, state, outcome, problems);
     RunCost cost = CostRecord.cost(facts, state, outcome, results);
     Optional<String> user =
         context.workspace().isShared() ? Optional.of(run.owner()) : Optional.empty();
@@ -234,6 +232,21 @@ public final class StatusRows {
         ? row.noted(
             TaskResults.read(run, state, false, problems).packed(packed).orElseThrow().sentence())
         : row.leaving(!active && hasBegun(run, state));
+  }
+
+  /**
+   * Reads only what the cost depends on: of running tasks API tokens, of an ended run also egress
+   * and energy, which needs all samples.
+   */
+  private static TaskResults charged(
+      RunFolder run, RunFacts facts, RunState state, RunOutcome outcome, List<String> problems) {
+    Set<PricedUnit> priced = facts.rates().units().keySet();
+    if (outcome.ended() && priced.contains(PricedUnit.ENERGY)) {
+      return RunRecords.results(run, facts, state, outcome, problems);
+    }
+    boolean sent = outcome.ended() && priced.contains(PricedUnit.EGRESS);
+    boolean needed = sent || facts.estimate().apiTokens().isPresent();
+    return needed ? TaskResults.read(run, state, false, problems) : TaskResults.NONE;
   }
 
   /** Returns whether a task of the run has claimed its number, which it does before it works. */

@@ -72,7 +72,7 @@ record CheckFinding(
     return failed(says, affects).with(advice);
   }
 
-  /** Returns the findings, or that nothing is wrong if there are none. */
+  /** Returns the findings; if there are none, one that says what is well. */
   static List<CheckFinding> orOk(List<CheckFinding> findings, String says) {
     return findings.isEmpty() ? List.of(ok(says)) : findings;
   }

@@ -52,7 +52,8 @@ public enum PricedUnit {
   }
 
   /**
-   * What a run has beside its allocations. It is known when the run has ended; nothing reserves it.
+   * The units that a run has beside its allocations. They are known when the run has ended. No
+   * estimate reserves them.
    */
   public static final List<PricedUnit> BESIDE = List.of(STORAGE, EGRESS, ENERGY);
 
