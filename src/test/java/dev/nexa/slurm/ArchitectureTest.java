@@ -45,9 +45,9 @@ class ArchitectureTest {
           "money",
           "storage",
           "run",
-          "data",
           "pipeline",
           "insight",
+          "data",
           "command");
 
   private static final JavaClasses CLASSES =

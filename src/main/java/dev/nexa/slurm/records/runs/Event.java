@@ -47,7 +47,7 @@ public record Event(Type type, Instant at, JsonObject data) {
      * the job that sbatch named. A finished run becomes unfinished.
      */
     ADOPTED,
-    /** squeue listed the job, or accounting saw it run. */
+    /** squeue listed the job, or accounting has its end. */
     CONFIRMED,
     /** No job of this submission exists: it was never made, or Slurm lost it. */
     CLOSED,

@@ -143,6 +143,7 @@ public record Prepared(
    */
   public static Prepared of(
       Context context, ConfigReader configs, LivePartitions live, Request request) {
+    live.ask();
     Optional<FindFrom.Found> found =
         request.from().isEmpty()
             ? Optional.empty()
@@ -170,9 +171,6 @@ public record Prepared(
         own.isPresent()
             ? own.get()
             : configs.cluster(request.cluster().orElse(clusterName(context)));
-    if (!cluster.isLocal()) {
-      live.ask();
-    }
     Policy policy = configs.policy();
     if (config.supervision().growth().isPresent() && !cluster.isLocal()) {
       config = new GrownBefore(context).begin(config);

@@ -225,15 +225,13 @@ public final class Checker {
               "missing; expected " + expected(key.shape())));
     } else if (!key.fallback().isEmpty()) {
       YamlNode fallback = YamlReader.scalar(mapping.at(), key.fallback());
-      put(values, key.name(), value(key.shape(), fallback, childPath), mapping.at());
+      values.putDefault(key.name(), value(key.shape(), fallback, childPath).orElseThrow());
     } else if (!key.isLater()
         && key.shape() instanceof Section section
         && holdsUnwritten(section)) {
       // A section that is not written still has its defaults.
-      values.put(
-          key.name(),
-          section(section, new Mapping(mapping.at(), Map.of()), childPath),
-          mapping.at());
+      values.putDefault(
+          key.name(), section(section, new Mapping(mapping.at(), Map.of()), childPath));
     }
   }
 

@@ -5,11 +5,13 @@ import dev.nexa.slurm.base.json.JsonObject;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +30,7 @@ public final class Values {
   private final List<Problem> problems;
   private final Map<String, Object> values = new LinkedHashMap<>();
   private final Map<String, Position> positions = new LinkedHashMap<>();
+  private final Set<String> defaults = new HashSet<>();
 
   /**
    * Creates an empty mapping.
@@ -43,6 +46,12 @@ public final class Values {
   void put(String key, Object value, Position position) {
     values.put(key, value);
     positions.put(key, position);
+  }
+
+  /** Puts a value that was not written; it has the position of the mapping. */
+  void putDefault(String key, Object value) {
+    put(key, value, at);
+    defaults.add(key);
   }
 
   /** Notes where a value is that is wrong and has a problem. */
@@ -65,9 +74,9 @@ public final class Values {
     return values.containsKey(key);
   }
 
-  /** Returns whether the key has its default value, which has the position of the mapping. */
+  /** Returns whether the key has its default value. */
   public boolean isDefault(String key) {
-    return has(key) && at(key).equals(at);
+    return defaults.contains(key);
   }
 
   /** Returns the key's position; the mapping's position if the key was not written. */
@@ -103,6 +112,8 @@ public final class Values {
     Values merged = new Values(path, at, new ArrayList<>());
     merged.values.putAll(values);
     merged.positions.putAll(positions);
+    merged.defaults.addAll(defaults);
+    merged.defaults.removeAll(point.members().keySet());
     for (String key : point.members().keySet()) {
       merged.values.put(key, point.members().get(key));
       merged.positions.put(key, sweep.at(key));
