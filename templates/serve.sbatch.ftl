@@ -30,7 +30,7 @@ nexa_register() {
   NEXA_REGISTRATION=$folder/$NEXA_RUN_ID.json
   printf '{"schema_version":1,"run_id":"%s","run_dir":%s,"scheduler":"%s","job_id":%d,"restart":%d,"node":"%s","port":%d,"endpoint":"%s","model":%s,"api_key_file":%s,"started":%d}\n' \
     "${NEXA_RUN_DIR##*/}" "$(nexa_json "$NEXA_RUN_DIR")" [=scheduler] "$SLURM_JOB_ID" "$NEXA_RESTART" "$node" "$NEXA_PORT" \
-    "http://<#if scheduler == "local">localhost<#else>$node</#if>:$NEXA_PORT" "$(nexa_json "$model")" \
+    "http://<#if on_slurm>$node<#else>localhost</#if>:$NEXA_PORT" "$(nexa_json "$model")" \
     "$(nexa_json "$NEXA_RUN_DIR/api_key")" "$NEXA_STARTED" >"$NEXA_REGISTRATION.$SLURM_JOB_ID.tmp"
   mv -f -- "$NEXA_REGISTRATION.$SLURM_JOB_ID.tmp" "$NEXA_REGISTRATION"
 }
@@ -76,7 +76,7 @@ nexa_main() {
 <#else>
   nexa_run nexa_launch || status=$?
 </#if>
-<#if requeues gt 0 && scheduler == "slurm">
+<#if requeues gt 0 && on_slurm>
   # A server never has finished: what ended without being told to (Slurm's TERM may come later), or out of time, goes on in the next attempt.
   if [[ -z $NEXA_SIGNALLED && $status != 0 && $(timeout 10 squeue --noheader --jobs="$NEXA_JOB" --format=%T) != @(PENDING|COMPLETING) ]]; then
     NEXA_ENDED="the server ended with exit code $status"

@@ -3,7 +3,7 @@
 nexa_exit() {
   local status=$?
   trap - EXIT
-<#if scheduler == "slurm" && !(serves!false)>
+<#if on_slurm && !(serves!false)>
   # Where Slurm ends the job, its TERM may reach the command before this shell.
   [[ $status == 0 || -n $NEXA_SIGNALLED || $(timeout 10 squeue --noheader --jobs="$NEXA_JOB" --format=%T 2>/dev/null<#if grouped> | head -n 1</#if>) != @(PENDING|COMPLETING) ]] ||
     NEXA_SIGNALLED=TERM
@@ -102,7 +102,7 @@ nexa_grow() {
 
 # The next attempt; Slurm takes nodes to keep away from only while the job waits.
 nexa_requeue() {
-<#if scheduler == "slurm">
+<#if on_slurm>
   trap '' TERM; [[ -z $NEXA_UNFIT ]] || { NEXA_UNFIT=$(bash "$NEXA_RUN_DIR/runner/keep_off.sh" [=nodes] "$NEXA_UNFIT" [=exclude]) || true; NEXA_ENDED="a node was not well"; }
 <#else>
   trap '' TERM
@@ -111,7 +111,7 @@ nexa_requeue() {
   [[ $NEXA_SIGNALLED != USR1 ]] || nexa_grow
 </#if>
   echo "nexa-slurm: queued again: $([[ -n $NEXA_UNFIT ]] && echo "without $NEXA_UNFIT" || echo "${NEXA_ENDED:-out of time}")"
-<#if scheduler == "slurm">
+<#if on_slurm>
   scontrol requeue "$NEXA_JOB" || echo "nexa-slurm: Slurm did not queue it again: this was the last attempt" >&2
   [[ -z $NEXA_UNFIT ]] || scontrol update "JobId=$NEXA_JOB" "ExcNodeList=$NEXA_UNFIT"
 <#if grows>

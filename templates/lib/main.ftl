@@ -17,7 +17,7 @@
 <#if has_inputs>
   nexa_require_inputs<#list filled as file> [=file]</#list>
 </#if>
-<#if requeues gt 0 && scheduler == "slurm">
+<#if requeues gt 0 && on_slurm>
   nexa_limit_requeues
 </#if>
   nexa_software

@@ -147,7 +147,7 @@ nexa_leave_if_done() {
   fi
 }
 </#if>
-<#if requeues gt 0 && scheduler == "slurm">
+<#if requeues gt 0 && on_slurm>
 
 # The last allowed attempt forbids another: each one costs what the estimate counted.
 nexa_limit_requeues() {

@@ -11,6 +11,7 @@ import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.job.config.run.Supervision;
 import dev.nexa.slurm.job.config.run.TaskArray.Pack;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.Health;
 import dev.nexa.slurm.job.plan.Allocation;
 import dev.nexa.slurm.job.plan.AttemptSize;
@@ -80,6 +81,7 @@ final class ScriptModel {
     // On several nodes, the last node may still save this long after the first has ended.
     model.put("wait_seconds", Math.max(60, warningSeconds(supervision)));
     model.put("scheduler", plan.site().scheduler());
+    model.put("on_slurm", !plan.site().scheduler().equals(ClusterProfile.LOCAL));
     model.put("cluster", plan.site().cluster());
     model.put("nodes", plan.allocation().nodes());
     model.put("processes", plan.allocation().hasProcesses());
