@@ -1,0 +1,43 @@
+package dev.nexa.slurm.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.OwnJvm;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The start script makes the archive of classes from these commands; it does not see an error. */
+class ArchiveTrainingTest {
+  @TempDir Path folder;
+
+  @Test
+  void eachCommandDoesWhatPeopleWaitFor() throws Exception {
+    Files.createDirectories(folder.resolve("bin"));
+    for (String client : List.of("sbatch", "squeue", "sacct", "scontrol", "sinfo")) {
+      Path program = folder.resolve("bin/" + client);
+      Site.write(program, "#!/bin/sh\necho 1\n");
+      assertThat(program.toFile().setExecutable(true)).isTrue();
+    }
+    ProcessBuilder builder = new ProcessBuilder(OwnJvm.words(List.of(), ArchiveTraining.class));
+    builder.directory(folder.toFile()).redirectErrorStream(true);
+    builder.redirectOutput(folder.resolve("printed").toFile());
+    builder.environment().clear();
+    builder.environment().put("PATH", folder.resolve("bin").toString());
+    builder.environment().put("HOME", folder.toString());
+    Process process = builder.start();
+    assertThat(process.waitFor(1, TimeUnit.MINUTES)).isTrue();
+
+    assertThat(Files.readString(folder.resolve("printed")))
+        .as("an error ends a command before it has loaded its classes")
+        .doesNotContain("nexa-slurm: ")
+        .contains("next in line, waiting for nodes to become free")
+        .contains("(pipeline): pending, cost 0.00 USD")
+        .contains("4 unfinished runs, 4 changed, 2 rows read")
+        .contains("gpu:h100    0.0667  gpu_hour   5.50  0.37")
+        .contains("The program ended with status 1 after it printed: an error");
+  }
+}
