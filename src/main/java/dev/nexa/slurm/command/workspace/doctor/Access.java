@@ -13,14 +13,26 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Advice on access to files, for this user: what another user has to do is said as that user's. No
  * command takes access from others, or gives more than docs/teams.md does.
  */
 final class Access {
+  private static final Pattern PLACE = Pattern.compile("(\\S+?):(\\d{1,9}):");
+
+  /** In advice, it stands for the user's editor. */
+  private static final String EDITOR = "vi";
+
+  /** Editors that take a line as {@code +N}. */
+  private static final String GO_TO_LINE =
+      "(.*/)?(vi|vim|nvim|nano|emacs|emacsclient|micro|mg|joe)";
+
   private static final Set<String> CHANGE_A_FOLDER = Set.of("mv", "rm", "touch", "mkdir");
   private static final int TEAMS = 02010; // its group enters, and gets what is made there
   private static final int STICKY = 01000;
@@ -166,11 +178,36 @@ final class Access {
     return List.of(type("usermod -aG " + group(folder) + " " + UnixUser.me().user(), why));
   }
 
-  /** Says what to write in a file, and who can. */
+  /** Returns what to write in a file: an editor's command, or who can write to it. */
   static Advice change(Path file, String what) {
-    boolean can = Files.isWritable(DurableFiles.nearest(file));
-    String who = can ? "" : "ask " + Workspace.ownerOf(DurableFiles.nearest(file)) + ": ";
-    return Advice.step(who + "in " + file + ", " + what);
+    return change(file, 0, what);
+  }
+
+  /**
+   * Returns what to write in a line of a file: an editor's command, or who can write to it.
+   *
+   * @param line counts from 1; 0 for no line
+   */
+  static Advice change(Path file, int line, String what) {
+    Path there = DurableFiles.nearest(file);
+    if (!Files.isWritable(there)) {
+      return Advice.step("ask " + Workspace.ownerOf(there) + ": in " + file + ", " + what);
+    }
+    List<Object> words = new ArrayList<>(List.of(EDITOR, "+" + line, file));
+    words.removeIf("+0"::equals);
+    return Advice.command(what, words.toArray());
+  }
+
+  /** Returns what to write where a message points that begins with {@code FILE:LINE:}. */
+  static Optional<Advice> changeAt(String message, String what) {
+    Matcher place = PLACE.matcher(message);
+    return place.lookingAt()
+        ? Optional.of(
+            change(
+                Path.of(place.group(1)),
+                Integer.parseInt(place.group(2)),
+                what + " line " + place.group(2)))
+        : Optional.empty();
   }
 
   /**
@@ -184,6 +221,9 @@ final class Access {
       return advice;
     }
     String program = words.get(0);
+    if (program.equals(EDITOR)) {
+      return Advice.command(advice.text(), inEditor(context, words).toArray());
+    }
     Path root = context.workspace().root();
     Path last = Path.of(words.get(words.size() - 1));
     boolean ours = program.equals("nexa-slurm");
@@ -202,6 +242,20 @@ final class Access {
     return (owners || writes) && !isMine(needs) && !UnixUser.me().user().equals("root")
         ? Advice.step("ask " + Workspace.ownerOf(needs) + ", who types: " + command)
         : command;
+  }
+
+  /** Returns the command for the editor of the user's variables. */
+  private static List<String> inEditor(Context context, List<String> words) {
+    Map<String, String> environment = context.environment();
+    String editor = environment.getOrDefault("EDITOR", "");
+    editor = environment.getOrDefault("VISUAL", editor).strip();
+    if (editor.isEmpty()) {
+      return words;
+    }
+    List<String> own = new ArrayList<>(List.of(editor.split("\\s+", -1)));
+    boolean goes = own.get(0).matches(GO_TO_LINE);
+    words.stream().skip(1).filter(word -> goes || !word.startsWith("+")).forEach(own::add);
+    return own;
   }
 
   static boolean isMine(Path path) {

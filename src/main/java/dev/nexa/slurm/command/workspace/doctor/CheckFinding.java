@@ -4,10 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.InLowerCase;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * What a check found.
@@ -19,8 +16,6 @@ import java.util.regex.Pattern;
  */
 record CheckFinding(
     String check, Result result, String says, String affects, List<Advice> remedies) {
-  private static final Pattern PLACE = Pattern.compile("(\\S+?):(\\d+):\\d+: ");
-
   CheckFinding {
     // Slurm's clients print several lines, and a file can have several problems.
     says = says.strip().replaceAll(":\\s*\n\\s*", ": ").replaceAll("\\s*\n\\s*", "; ");
@@ -62,13 +57,11 @@ record CheckFinding(
   /** Returns a failure with an error's words and its own advice; of a file, to correct it there. */
   static CheckFinding failed(NexaException error, String affects) {
     String says = String.valueOf(error.getMessage());
-    Matcher place = PLACE.matcher(says);
-    List<Advice> advice = error.advice();
-    if (advice.isEmpty() && place.lookingAt()) {
-      advice = List.of(Access.change(Path.of(place.group(1)), "correct line " + place.group(2)));
-    } else if (advice.isEmpty()) {
-      advice = List.of(Advice.step("fix what it names, or ask who owns it"));
-    }
+    Advice other = Advice.step("fix what it names, or ask who owns it");
+    List<Advice> advice =
+        error.advice().isEmpty()
+            ? List.of(Access.changeAt(says, "correct").orElse(other))
+            : error.advice();
     return failed(says, affects).with(advice);
   }
 

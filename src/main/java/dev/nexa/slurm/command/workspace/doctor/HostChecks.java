@@ -37,9 +37,6 @@ final class HostChecks {
   private static final Duration SOON = Duration.ofMinutes(5);
   private static final int MOST_NAMED = 3;
 
-  /** The most paths in one command. */
-  private static final int MOST_TYPED = 20;
-
   private static final int SMALLEST_ARCHIVE = 1 << 20;
   private static final String RECORDS = "submit and reconcile";
 
@@ -222,15 +219,28 @@ final class HostChecks {
     if (open.isEmpty()) {
       return Optional.empty();
     }
-    List<Path> some = open.subList(0, Math.min(MOST_TYPED, open.size()));
     String says = "others than the owner can change " + open.get(0);
+    String who = "root or the owner types it";
     Advice close =
-        Access.type("chmod -R go-w", "root or the owner types it", some.toArray(Path[]::new));
+        open.size() > MOST_NAMED
+            ? closeAll(workspace.runs(), who)
+            : Access.type("chmod -R go-w", who, open.toArray(Path[]::new));
     return Optional.of(
         failed(
             says + (open.size() == 1 ? "" : " and " + (open.size() - 1) + " more"),
             affects,
             close));
+  }
+
+  /** Returns the command that takes the right to write from others, as {@link #writable} looks. */
+  private static Advice closeAll(Path runs, String who) {
+    List<Object> words = new ArrayList<>(List.of("find", runs, "-mindepth", "1", "("));
+    for (String name : List.of("ledger-*", "*_*", "manifests/*")) {
+      words.addAll(List.of("-path", runs.resolve(name), "-o"));
+    }
+    words.set(words.size() - 1, ")");
+    words.addAll(List.of("-perm", "/022", "!", "-type", "l", "-exec", "chmod", "go-w", "{}", "+"));
+    return Advice.command(who, words.toArray());
   }
 
   private static String mode(Map.Entry<Path, Integer> wrong) {

@@ -78,8 +78,9 @@ final class RuleChecks {
     List<CheckFinding> findings = new ArrayList<>();
     String affects = "approvals and releases";
     for (String problem : signers.problems()) {
-      Path broken = Path.of(problem.replaceFirst(":\\d+: .*", ""));
-      Advice correct = Access.change(broken, "correct or remove the line");
+      Advice correct =
+          Access.changeAt(problem, "correct or remove")
+              .orElse(Access.change(file, "correct what the message names"));
       findings.add(failed(problem, affects + ": no signature counts", correct));
     }
     if (!findings.isEmpty()) {
@@ -90,7 +91,7 @@ final class RuleChecks {
       Instant end = entry.validBefore().orElse(Instant.MAX);
       if (entry.isValidAt(now) && end.isBefore(now.plus(SOON))) {
         String says = "%s:%s: the key of %s ends on %s";
-        Advice later = Access.change(file, "write a later valid-before in line " + entry.line());
+        Advice later = Access.change(file, entry.line(), "write a later valid-before");
         findings.add(
             advice(says.formatted(file, entry.line(), entry.principals(), end), affects, later));
       }

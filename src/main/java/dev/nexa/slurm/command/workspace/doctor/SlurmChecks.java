@@ -105,21 +105,13 @@ final class SlurmChecks {
     if (differences.isEmpty()) {
       return List.of(ok(profile.file() + " says what the cluster says"));
     }
-    Path file = context.workspace().root().resolve(profile.file());
-    List<Advice> remedies = new ArrayList<>();
     List<String> says = new ArrayList<>();
     for (Difference one : differences) {
       says.add(
           "%s is %s here and %s on the cluster".formatted(one.key(), one.file(), one.cluster()));
-      if (one.cluster().equals("there")) {
-        String copy = "writes the cluster's values to a file of its own; copy " + one.key();
-        remedies.add(Access.type("nexa-slurm init --cluster " + profile.name() + "-now", copy));
-      } else {
-        boolean gone = one.cluster().equals("-");
-        String what = gone ? "remove " + one.key() : "write " + one.key() + ": " + one.cluster();
-        remedies.add(Access.change(file, what));
-      }
     }
+    Path file = context.workspace().root().resolve(profile.file());
+    List<Advice> remedies = ProfileEdit.of(file, profile.name(), differences);
     String words = profile.file() + ": " + String.join("; ", says);
     boolean refused = differences.stream().anyMatch(SlurmChecks::promisesMore);
     String affects = refused ? "runs that use what the cluster does not have" : ESTIMATES;
@@ -222,7 +214,8 @@ final class SlurmChecks {
     for (Problem problem : wrong.problems()) {
       Path file = context.root().resolve(problem.at().source());
       if (problem.at().line() > 0 && Files.isRegularFile(file)) {
-        return Access.change(file, "correct line " + problem.at().line());
+        int line = problem.at().line();
+        return Access.change(file, line, "correct line " + line);
       }
     }
     return Access.change(context.root().resolve(profile.file()), "correct what the message names");

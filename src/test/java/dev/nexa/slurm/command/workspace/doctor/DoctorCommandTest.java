@@ -421,7 +421,11 @@ class DoctorCommandTest {
     ada.file("configs/gpus.yaml", "gpus: [\n");
 
     assertThat(worst(doctor("job")).texts("remedies"))
-        .containsExactly("in " + ada.workspace + "/configs/gpus.yaml, correct line 2");
+        .containsExactly("vi +2 " + ada.workspace + "/configs/gpus.yaml  # correct line 2");
+    assertThat(ada.with("EDITOR", "nano").type("doctor", "job").out())
+        .contains("→ nano +2 " + ada.workspace);
+    assertThat(ada.with("VISUAL", "code -w").type("doctor", "job").out())
+        .contains("→ code -w " + ada.workspace);
   }
 
   @Test

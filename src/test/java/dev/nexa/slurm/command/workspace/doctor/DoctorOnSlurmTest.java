@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Person;
+import dev.nexa.slurm.records.approvals.Keys;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,19 +64,27 @@ class DoctorOnSlurmTest {
     Person person = new Person(workspace, Map.of("NEXA_CLUSTER", "default"));
     person.json("init", "--json");
     Path profile = workspace.resolve("configs/clusters/default.yaml");
-    String wrong = Files.readString(profile).replace("gpu_type: h100", "gpu_type: a100");
-    Files.writeString(profile, wrong + "account: research\n");
+    String right = Files.readString(profile) + "account: research  # ours\n";
+    String wrong =
+        right
+            .replace("gpu_type: h100", "gpu_type: a100")
+            .replaceAll("max_nodes: \\d+", "max_nodes: 99");
+    assertThat(wrong.replace("max_nodes: 99", "")).doesNotContain("h100").contains("a100");
+    Files.writeString(profile, wrong);
 
     JsonObject found = person.json("doctor", "--json", "profile").objects("findings").get(0);
 
     assertThat(found.text("result")).isEqualTo("failed");
-    assertThat(found.texts("remedies"))
-        .contains("in " + profile + ", write partitions.gpu.gpu_type: h100")
-        .noneMatch(remedy -> remedy.startsWith("mv "));
-    Files.writeString(
-        profile, Files.readString(profile).replace("gpu_type: a100", "gpu_type: h100"));
+    assertThat(found.texts("remedies")).singleElement().asString().startsWith("sed -i -e ");
+    Keys.run(workspace, "bash", "-c", found.texts("remedies").get(0));
+    assertThat(profile).hasContent(right);
     assertThat(person.json("doctor", "--json", "profile").text("result")).isEqualTo("ok");
-    assertThat(Files.readString(profile)).contains("account: research");
+
+    Files.writeString(profile, wrong.replaceAll(" *max_nodes: 99,?", ""));
+    assertThat(
+            person.json("doctor", "--json", "profile").objects("findings").get(0).texts("remedies"))
+        .anyMatch(
+            it -> it.matches("vi \\+\\d+ " + profile + "  # write partitions.cpu.max_nodes: .*"));
   }
 
   private static Map<String, String> results(Person person) {

@@ -114,7 +114,7 @@ class DoctorTeamTest {
 
     String found = team.types(ANN, "doctor", "team").out();
     assertThat(found).contains("1 failed", "others than the owner can change ", "/runs/");
-    typed(found, "chmod ").forEach(line -> repair("root", line));
+    typed(found, "find ").forEach(line -> repair("root", line));
     assertThat(team.types(ANN, "doctor", "team").exit()).isZero();
     assertThat(team.shell("root", "find runs/*_* runs/manifests/* -type f -perm /022")).isEmpty();
   }
