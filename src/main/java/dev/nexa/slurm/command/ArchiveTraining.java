@@ -9,14 +9,15 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.List;
 
 /**
  * Runs the commands that people wait for, in one JVM, so that this JVM can write an archive of the
- * classes that they load. The script {@code nexa-slurm} starts it, in an empty folder, with
- * programs of Slurm in {@code bin/}, which this class replaces: they describe one job that waits
- * and then fails.
+ * classes that they load. The script {@code nexa-slurm} starts it, in an empty folder, with a PATH
+ * of {@code bin/}. This class writes Slurm's programs there: they describe one job that waits and
+ * then fails.
  *
  * <p>A command that fails here is not in the archive, and takes twice as long.
  */
@@ -33,14 +34,16 @@ final class ArchiveTraining {
 
   private void run() throws IOException {
     Files.createDirectories(Path.of(".nexa"));
+    Files.createDirectory(Path.of("bin"));
     Files.writeString(
         Path.of("pipeline.yaml"),
         "stages: {one: {config: %s}, two: {config: %s, after: [one]}}\n".formatted(CONFIG, CONFIG));
     // A submit asks the cluster for this: a partition and its node.
     answer("scontrol", "PartitionName=p Default=YES MaxTime=UNLIMITED DefMemPerCPU=1000");
     answer("sinfo", row("p", "n1", "2", "8000", "gpu:h100:1", "1:1:2"));
-    answer("squeue", "");
-    answer("sacct", "");
+    for (String silent : List.of("squeue", "sacct", "scancel", "sacctmgr")) {
+      answer(silent, "");
+    }
     answer("sbatch", "1");
     SubmitRun.loadEarly();
     type("submit configs/train/science.yaml --json");
@@ -88,6 +91,7 @@ final class ArchiveTraining {
   }
 
   private static void program(String name, String script) throws IOException {
-    Files.writeString(Path.of("bin", name), "#!/bin/sh\n" + script);
+    Path file = Files.writeString(Path.of("bin", name), "#!/bin/sh\n" + script);
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwx------"));
   }
 }
