@@ -49,6 +49,7 @@ public enum LedgerKey {
   QUEUE_SECONDS,
   LOSS,
   PRICE_BOOK,
+  APPROVAL,
 
   /** Only in lines of a later format. */
   SCHEMA_VERSION;

@@ -35,6 +35,7 @@ public enum RunField {
   GPU_TYPE(Type.TEXT, LedgerKey.GPU_TYPE),
   CURRENCY(Type.TEXT, LedgerKey.CURRENCY),
   PRICE_BOOK(Type.TEXT, LedgerKey.PRICE_BOOK),
+  APPROVAL(Type.TEXT, LedgerKey.APPROVAL),
   METHOD(Type.TEXT, LedgerKey.EXPECTED_METHOD),
   MONTH(Type.TEXT),
   COST(Type.NUMBER, LedgerKey.COST),

@@ -60,10 +60,8 @@ public final class ProvenFiles {
   public static ProvenFiles of(RunFolder run, List<Event> events) {
     JsonObject digests = new JsonObject();
     Optional<JsonObject> reserved = Optional.empty();
-    boolean approved = false;
     String config = "CONFIG";
     for (Event event : events) {
-      approved |= event.data().members().containsKey("approval_id");
       if (event.type() == Event.Type.CREATED) {
         digests = event.data().optionalObject("sha256").orElse(digests);
         reserved = event.data().optionalObject("reserved");
@@ -76,7 +74,7 @@ public final class ProvenFiles {
         }
       }
     }
-    return new ProvenFiles(run, digests, reserved, approved, config);
+    return new ProvenFiles(run, digests, reserved, RunState.approval(events).isPresent(), config);
   }
 
   /**

@@ -127,6 +127,16 @@ public record RunState(
         remediations);
   }
 
+  /**
+   * Returns the id of the approval that the run used; the newest one, if a rerun used another.
+   * Empty if none was needed.
+   */
+  public static Optional<String> approval(List<Event> events) {
+    return events.stream()
+        .flatMap(event -> event.data().optionalText("approval_id").stream())
+        .reduce((earlier, newest) -> newest);
+  }
+
   /** Returns a remediation as the manifest has it. */
   public static Remediation remediation(Event event) {
     return new Remediation(event.at(), event.data().text("by"), event.data().text("text"));

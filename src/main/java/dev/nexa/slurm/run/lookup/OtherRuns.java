@@ -124,6 +124,7 @@ public record OtherRuns(Workspace workspace) {
           .with(LedgerKey.PARTITION, plan.option(ResourceOption.PARTITION))
           .with(LedgerKey.GPU_TYPE, plan.allocatedGpuType());
     }
+    line.with(LedgerKey.APPROVAL, RunState.approval(events));
     line.with(
         LedgerKey.USER,
         events.isEmpty()

@@ -11,7 +11,9 @@ import dev.nexa.slurm.money.ledger.LedgerLine;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.CostFile.Attempt;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,8 +42,8 @@ final class LedgerRecord {
   private LedgerRecord() {}
 
   /**
-   * Returns the line of a run that has ended. The line is made from its two records and its plan
-   * alone, so that it can be made again after accounting has purged the run.
+   * Returns the line of a run that has ended. The line is made from its two records, its plan and
+   * its journal alone, so that it can be made again after accounting has purged the run.
    *
    * @param facts the run's plan; empty for an imported run, and if the plan differs from the
    *     submitted one
@@ -50,6 +52,7 @@ final class LedgerRecord {
    */
   static JsonObject of(
       RunFolder run, Optional<RunFacts> facts, ManifestFile manifest, CostFile cost) {
+    List<Event> events = run.journal().read();
     List<Attempt> attempts = cost.attempts();
     Attempt.Payer payer =
         attempts.isEmpty()
@@ -83,7 +86,7 @@ final class LedgerRecord {
         .with(LedgerKey.BACKEND, backend(manifest.tags()))
         .with(LedgerKey.TAGS, manifest.tags())
         .with(LedgerKey.CLUSTER, manifest.cluster())
-        .with(LedgerKey.USER, payer.user().or(() -> user(run)))
+        .with(LedgerKey.USER, payer.user().or(() -> user(events)))
         .with(LedgerKey.ACCOUNT, payer.account())
         .with(LedgerKey.PARTITION, payer.partition())
         .with(LedgerKey.GPU_TYPE, gpuSeconds == 0 ? null : gpuType(facts, attempts))
@@ -120,6 +123,7 @@ final class LedgerRecord {
         .with(LedgerKey.QUEUE_SECONDS, queueSeconds(attempts))
         .with(LedgerKey.LOSS, loss(manifest.metrics()))
         .with(LedgerKey.PRICE_BOOK, cost.priceBook())
+        .with(LedgerKey.APPROVAL, RunState.approval(events))
         .json();
   }
 
@@ -134,10 +138,8 @@ final class LedgerRecord {
   }
 
   /** Returns the user who made the run, for a run that never had a job. */
-  private static Optional<String> user(RunFolder run) {
-    return run.journal().read().stream()
-        .findFirst()
-        .flatMap(event -> event.data().optionalText("user"));
+  private static Optional<String> user(List<Event> events) {
+    return events.stream().findFirst().flatMap(event -> event.data().optionalText("user"));
   }
 
   private static @Nullable String backend(List<String> tags) {

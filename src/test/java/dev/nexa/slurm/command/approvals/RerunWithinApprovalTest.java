@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Site;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
+import dev.nexa.slurm.money.ledger.Lines;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -117,6 +118,42 @@ class RerunWithinApprovalTest {
             "the run has cost 0.22 USD, its open tasks can cost 1.59 USD more, this can cost");
   }
 
+  /** With its rerun a run is in one group: of the approval that allowed all of its cost. */
+  @Test
+  void costsAreGroupedByTheNewestApprovalOfARun() throws IOException {
+    Lines.write(ada.workspace, "2025-10", Lines.line("'run_id': 'data_1', 'currency': 'USD'"));
+    String first = approve().text("approval_id");
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    List<Attempt> attempts = new ArrayList<>(attempts(FIRST_JOB, List.of(0, 1, 2, 3, 4, 5, 6, 7)));
+    attempts.forEach(attempt -> attempt.seconds = 5 * 3600);
+    settle(attempts);
+    assertThat(runsByApproval()).containsExactly(first + ",USD,1", "-,USD,1");
+
+    String second = approve("--again", "--up-to", "4").text("approval_id");
+    Screen again = ada.type("rerun", "latest", "--failed");
+    assertThat(again.exit()).as(again.err()).isZero();
+    assertThat(ada.type("runs", "list", "--where", "approval=" + second, "--json").out())
+        .contains("\"run_id\"");
+    List<Attempt> more = attempts(FIRST_JOB + 100, List.of(0, 1, 2, 3, 4, 5, 6, 7));
+    more.forEach(attempt -> attempt.seconds = 60);
+    attempts.addAll(more);
+    settle(attempts);
+
+    assertThat(runsByApproval()).containsExactly(second + ",USD,1", "-,USD,1");
+    assertThat(ada.type("costs", "--where", "approval=" + first).out())
+        .contains("approval: no run has '" + first + "'; there is " + second);
+  }
+
+  /** Returns the first cells of each group: the approval, the currency and the number of runs. */
+  private List<String> runsByApproval() {
+    return ada.type("costs", "--by", "approval", "--format", "csv")
+        .out()
+        .lines()
+        .skip(1)
+        .map(line -> line.replaceFirst("((?:[^,]*,){2}[^,]*),.*", "$1"))
+        .toList();
+  }
+
   @Test
   void noSequenceOfFailuresAndRerunsCostsMoreThanWasApproved() throws IOException {
     int accepted = 0;
@@ -130,8 +167,8 @@ class RerunWithinApprovalTest {
   /** Returns how many reruns the run's approval covered. */
   private int sequence(long seed) throws IOException {
     SplittableRandom random = new SplittableRandom(seed);
-    BigDecimal approved =
-        approve("--up-to", new BigDecimal("1.85").add(BigDecimal.valueOf(seed * 20, 2)).toString());
+    BigDecimal limit = new BigDecimal("1.85").add(BigDecimal.valueOf(seed * 20, 2));
+    BigDecimal approved = new BigDecimal(approve("--up-to", limit.toString()).text("max_cost"));
     JsonObject submitted = ada.type("submit", "run.yaml", "--json").json();
     long longest = submitted.object("estimate").number("longest_attempt_seconds");
     List<Attempt> attempts = new ArrayList<>(attempts(FIRST_JOB, List.of(0, 1, 2, 3, 4, 5, 6, 7)));
@@ -177,7 +214,8 @@ class RerunWithinApprovalTest {
     return accepted;
   }
 
-  private BigDecimal approve(String... terms) {
+  /** Returns the signed statement. */
+  private JsonObject approve(String... terms) {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -192,7 +230,7 @@ class RerunWithinApprovalTest {
     command.addAll(List.of(terms));
     Screen signed = ada.type(command.toArray(String[]::new));
     assertThat(signed.exit()).as(signed.err()).isZero();
-    return new BigDecimal(signed.json().object("statement").text("max_cost"));
+    return signed.json().object("statement");
   }
 
   private static List<Attempt> attempts(long job, List<Integer> tasks) {

@@ -229,6 +229,7 @@ class CostsCommandTest {
         "gpu_type",
         "currency",
         "price_book",
+        "approval",
         "method",
         "month",
         "project,currency",
