@@ -37,6 +37,14 @@ class LedgerTest {
   }
 
   @Test
+  void thePageListsEachKey() throws IOException {
+    String page = Files.readString(Path.of("docs/costs.md"));
+    List<String> keys = LedgerKey.WRITTEN_KEYS.stream().map(key -> "`" + key.text() + "`").toList();
+
+    assertThat(page.substring(page.indexOf("The keys are `run_id`"))).contains(keys);
+  }
+
+  @Test
   void aRunStandsInTheMonthThatItEndedInUtc() throws IOException {
     ledger.add(FIRST, ENDED, line(FIRST));
     ledger.add(SECOND, ENDED.plusSeconds(1), line(SECOND));
