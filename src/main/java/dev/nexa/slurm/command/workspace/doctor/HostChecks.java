@@ -98,6 +98,14 @@ final class HostChecks {
         TierChecks.cannotMake(folder, RECORDS).ifPresent(findings::add);
       }
     }
+    for (String name : List.of("", "clusters", "prices")) {
+      for (Path file : DurableFiles.list(root.resolve("configs").resolve(name), "*.yaml")) {
+        if (!Files.isReadable(file)) {
+          Advice open = Access.toUse(context, file, "u+r");
+          findings.add(failed("you cannot read " + file, "all commands", open));
+        }
+      }
+    }
     boolean asShared = findings.isEmpty() && team == workspace.isShared();
     boolean mayLook = asShared && (!team || Access.isMember(runs));
     return orOk(mayLook ? records(context, workspace) : findings, root.toString());

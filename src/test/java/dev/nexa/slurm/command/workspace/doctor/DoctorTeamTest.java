@@ -138,6 +138,11 @@ class DoctorTeamTest {
     assertThat(team.types(ANN, at, "submit", "--local", "sleep.yaml").err()).isEmpty();
     assertThat(team.types(ANN, at, "doctor", "leftovers").exit()).isZero();
     team.shell("root", "chown -R root: own/runs");
+    team.shell("root", "chown root: own/configs/policy.yaml; chmod 600 own/configs/policy.yaml");
+    String closed = team.types(ANN, at, "doctor", "workspace").out();
+    assertThat(closed).contains("you cannot read " + own + "/configs/policy.yaml");
+    typed(closed, "chown -h ").forEach(line -> repair("root", line));
+    assertThat(team.shell(ANN, "head -c 1 own/configs/policy.yaml")).isNotEmpty();
 
     for (int i = 0; i < 2; i++) {
       String found = team.types(ANN, at, "doctor", "workspace", "leftovers").out();
