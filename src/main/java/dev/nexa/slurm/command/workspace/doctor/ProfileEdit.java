@@ -31,14 +31,16 @@ final class ProfileEdit {
    */
   static List<Advice> of(Path file, String name, List<Difference> differences) {
     ProfileEdit edit = new ProfileEdit(DurableFiles.read(file));
-    List<Object> sed = new ArrayList<>(List.of("sed", "-i"));
+    List<Object> sed = new ArrayList<>(List.of("sed", "-i", "--follow-symlinks"));
+    // sed -i makes a new file beside the old one.
+    boolean may = Files.isWritable(file) && Files.isWritable(file.resolveSibling(""));
     List<Advice> remedies = new ArrayList<>();
     for (Difference one : differences) {
       Optional<String> script = edit.script(one);
       if (one.cluster().equals("there")) {
         String copy = "writes the cluster's values to a file of its own; copy " + one.key();
         remedies.add(Access.type("nexa-slurm init --cluster " + name + "-now", copy));
-      } else if (script.isPresent() && Files.isWritable(file)) {
+      } else if (script.isPresent() && may) {
         sed.addAll(List.of("-e", script.get()));
       } else {
         String what =

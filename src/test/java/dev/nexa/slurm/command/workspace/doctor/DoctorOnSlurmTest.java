@@ -75,7 +75,10 @@ class DoctorOnSlurmTest {
     JsonObject found = person.json("doctor", "--json", "profile").objects("findings").get(0);
 
     assertThat(found.text("result")).isEqualTo("failed");
-    assertThat(found.texts("remedies")).singleElement().asString().startsWith("sed -i -e ");
+    assertThat(found.texts("remedies"))
+        .singleElement()
+        .asString()
+        .startsWith("sed -i --follow-symlinks -e ");
     Keys.run(workspace, "bash", "-c", found.texts("remedies").get(0));
     assertThat(profile).hasContent(right);
     assertThat(person.json("doctor", "--json", "profile").text("result")).isEqualTo("ok");
