@@ -661,9 +661,10 @@ public final class SlurmScheduler implements Scheduler {
     return unavailable(client, result.timedOut() ? late("in time", result) : result.err().strip());
   }
 
-  /** A client that hangs may have printed why: it tries again without an end. */
+  /** A client that hangs may have printed why: it tries again without an end, a line each time. */
   private static String late(String when, CommandResult result) {
-    String said = VisibleText.line(result.err().strip());
+    String last = result.err().strip().lines().reduce("", (earlier, line) -> line);
+    String said = VisibleText.line(last);
     return "no answer " + when + (said.isEmpty() ? "" : "; it printed: " + said);
   }
 

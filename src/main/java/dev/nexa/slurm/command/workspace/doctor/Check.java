@@ -9,7 +9,7 @@ import java.util.function.Function;
  *
  * @param name the word that selects it
  * @param looks what it looks at, for the list of checks
- * @param asksSlurm whether it finds nothing where Slurm does not answer
+ * @param asksSlurm whether it waits for Slurm, and is unknown where Slurm does not answer
  * @param look does it; returns one finding or more. It starts no job and changes nothing
  */
 record Check(
@@ -28,7 +28,7 @@ record Check(
           new Check("policy", "the policy that is in force", RuleChecks::policy),
           new Check("approvers", "the approvers' keys and when they end", RuleChecks::approvers),
           new Check("prices", "the price book's age and missing prices", RuleChecks::prices),
-          new Check("job", "whether submit can prepare a small job", SlurmChecks::job),
+          new Check("job", "whether submit can prepare a small job", true, SlurmChecks::job),
           new Check("notifications", "messages that wait or failed", RuleChecks::notifications),
           new Check("cron", "passes of reconcile", HostChecks::cron),
           new Check("s3", "the credentials for the profile's address in S3", TierChecks::s3),
