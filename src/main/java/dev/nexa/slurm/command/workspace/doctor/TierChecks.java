@@ -90,10 +90,10 @@ final class TierChecks {
           findings.add(Access.notWritable(context, path, AFFECTS));
         }
       } else if (folder.outcome() == Outcome.EXISTS && isTier) {
-        cannotMake(path, AFFECTS)
-            .map(one -> one.with(List.of(one.remedies().get(0), other)))
-            .ifPresent(findings::add);
-      } else if (folder.outcome() == Outcome.WOULD_MAKE) {
+        Optional<CheckFinding> full = cannotMake(path, AFFECTS);
+        full.map(one -> one.with(List.of(one.remedies().get(0), other))).ifPresent(findings::add);
+        full.ifPresent(any -> closed.add(folder.root()));
+      } else if (folder.outcome() == Outcome.WOULD_MAKE && !closed.contains(folder.root())) {
         Path nearest = DurableFiles.nearest(path);
         if (inTeams || (Files.isDirectory(nearest) && Files.isWritable(nearest))) {
           lacks.add(path.toString());
