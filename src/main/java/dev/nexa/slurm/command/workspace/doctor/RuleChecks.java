@@ -157,7 +157,8 @@ final class RuleChecks {
     if (!missing.isEmpty()) {
       String says = file + " has no price of " + String.join(", ", missing);
       String lines = String.join(" and ", missing.stream().map(EXAMPLE::formatted).toList());
-      Advice write = edit(context, file, "write below gpu_hour, with your price, " + lines);
+      Advice write =
+          edit(context, file, "gpu_hour", "write below gpu_hour, with your price, " + lines);
       findings.add(failed(says, "submit and estimate of runs on these GPUs", write));
     }
     String currency = configs.policy().approvalOver().currency();
@@ -165,7 +166,10 @@ final class RuleChecks {
       String says = "%s is in %s, and %s in %s";
       says = says.formatted(file, book.currency(), configs.policy().name(), currency);
       findings.add(
-          failed(says, "each submit", edit(context, file, "write the prices in " + currency)));
+          failed(
+              says,
+              "each submit",
+              edit(context, file, "currency", "write the prices in " + currency)));
     }
     long examples =
         book.prices().all().stream()
@@ -179,16 +183,17 @@ final class RuleChecks {
       String many = "%s of %s are 0, or have a placeholder as their source";
       String dated = "%s is as of %s".formatted(file, asOf);
       String says = examples > 0 ? many.formatted(Plural.of(examples, "price"), file) : dated;
-      Advice write = edit(context, file, "write your cluster's prices, and as_of");
+      Advice write = edit(context, file, "as_of", "write your cluster's prices, and as_of");
       findings.add(advice(says, "estimates and costs of new runs", write));
     }
     return orOk(findings, file + ", as of " + book.asOf());
   }
 
   /** Where only the jar has the book, there is no file to change yet. */
-  private static Advice edit(Context context, String file, String what) {
+  private static Advice edit(Context context, String file, String key, String what) {
+    Path own = context.workspace().root().resolve(file);
     return context.source().isOwn(file) || Path.of(file).isAbsolute()
-        ? Access.change(context.workspace().root().resolve(file), what)
+        ? Access.change(own, YamlLine.of(own, key), what)
         : Access.type("nexa-slurm init", "writes a price book; then " + what);
   }
 

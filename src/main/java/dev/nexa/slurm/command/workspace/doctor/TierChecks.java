@@ -77,7 +77,8 @@ final class TierChecks {
     for (Folder folder : new MakeFolders(true).make(roots(context))) {
       Path path = folder.path();
       String key = "storage." + folder.root().tier().key();
-      Advice other = Access.change(profile, "write another folder as " + key);
+      int line = YamlLine.of(profile, key);
+      Advice other = Access.change(profile, line, "write another folder as " + key);
       boolean isTier = path.equals(folder.root().path());
       boolean inTeams = team && path.startsWith(context.workspace().root());
       if (folder.outcome() == Outcome.FAILED) {
