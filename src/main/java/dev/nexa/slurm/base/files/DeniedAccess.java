@@ -42,7 +42,9 @@ public final class DeniedAccess {
       if (Files.isDirectory(at) && !Files.isExecutable(at)) {
         return List.of(
             Advice.step("you may not enter " + at + ", which " + whose(at)),
-            Advice.step("ask " + owner(at) + " to let you enter it, or name another path"));
+            isOwn(at)
+                ? Advice.command("lets you enter it", "chmod", "u+rwx", at)
+                : Advice.step("ask " + owner(at) + " to let you enter it, or name another path"));
       }
       at = at.resolve(name);
     }

@@ -16,6 +16,7 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.cron.CronPasses;
 import dev.nexa.slurm.run.cron.OtherPasses;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -26,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -192,14 +194,20 @@ final class HostChecks {
       String says = top + " has another group than its runs, " + group;
       findings.add(failed(says, affects, Access.share(context)));
     }
-    for (Path folder : List.of(runs, top.resolve("configs"))) {
-      String owner = Workspace.ownerOf(top);
-      if (Files.exists(folder) && !Workspace.ownerOf(folder).equals(owner)) {
-        String says = "%s belongs to %s, who can remove what is others' in it, and %s to %s";
-        says = says.formatted(folder, Workspace.ownerOf(folder), top, owner);
-        findings.add(failed(says, affects, Access.type("chown " + owner, "root types it", folder)));
-      }
+    String owner = Workspace.ownerOf(top);
+    if (owner.matches("\\d+")) {
+      String find = Advice.command("", "find", top, "-uid", owner).toString();
+      String says = "%s belongs to the user id %s, which has no account".formatted(top, owner);
+      String who = "root types, with the new owner's name for NAME: ";
+      Advice give = Advice.step(who + find + " -exec chown -h NAME {} +");
+      return List.of(failed(says, affects, give));
     }
+    if (!Workspace.ownerOf(runs).equals(owner)) {
+      String says = "%s belongs to %s, who can remove what is others' in it, and %s to %s";
+      says = says.formatted(runs, Workspace.ownerOf(runs), top, owner);
+      findings.add(failed(says, affects, Access.type("chown " + owner, "root types it", runs)));
+    }
+    configs(top.resolve("configs"), owner).ifPresent(findings::add);
     Map<Path, Integer> wrong = ShareWorkspace.wrongModes(workspace);
     if (!wrong.isEmpty()) {
       List<Advice> remedies = new ArrayList<>(List.of(Access.share(context)));
@@ -217,6 +225,20 @@ final class HostChecks {
     }
     writable(workspace, affects).ifPresent(findings::add);
     return orOk(findings, "the workspace is shared with the group " + group);
+  }
+
+  /** Looks for a file of the configs that a member owns, and so could change for all. */
+  private static Optional<CheckFinding> configs(Path folder, String owner) {
+    try (Stream<Path> all = Files.walk(folder)) {
+      Advice give = Access.type("chown -hR " + owner, "root types it", folder);
+      String says = "%s belongs to %s, who can change it for all, and the workspace to %s";
+      return all.filter(path -> !Set.of(owner, "root").contains(Workspace.ownerOf(path)))
+          .findFirst()
+          .map(path -> says.formatted(path, Workspace.ownerOf(path), owner))
+          .map(words -> failed(words, "the rules that are in force", give));
+    } catch (IOException | UncheckedIOException closed) {
+      return Optional.empty(); // `workspace` and `policy` say so
+    }
   }
 
   /** Looks for records and folders of runs that others than their owner can change. */
@@ -258,6 +280,10 @@ final class HostChecks {
   static List<CheckFinding> cron(Context context) {
     if (context.missing().isPresent()) {
       return List.of(ok("without a workspace no pass is needed"));
+    }
+    if (!context.workspace().isShared() && !context.workspace().isOwn()) {
+      String owner = Workspace.ownerOf(context.workspace().runs());
+      return List.of(ok("the passes here are those of " + owner));
     }
     CronPasses.Shown shown = new CronPasses(context).show();
     String affects = "costs, manifests and notifications of ended jobs";

@@ -25,6 +25,7 @@ final class ProfileEdit {
     // sed -i makes a new file beside the old one.
     boolean may = Files.isWritable(file) && Files.isWritable(file.resolveSibling(""));
     List<Advice> remedies = new ArrayList<>();
+    boolean lacks = differences.stream().anyMatch(one -> one.cluster().equals("there"));
     for (Difference one : differences) {
       int line = YamlLine.of(file, one.key());
       Optional<String> script =
@@ -32,7 +33,10 @@ final class ProfileEdit {
       if (one.cluster().equals("there")) {
         String copy = "writes the cluster's values to a file of its own; copy " + one.key();
         remedies.add(Access.type("nexa-slurm init --cluster " + name + "-now", copy));
-      } else if (script.isPresent() && may) {
+      } else if (script.isPresent()
+          && may
+          // The profile cannot be read while it lacks its default partition.
+          && !(lacks && one.key().equals("default_partition"))) {
         sed.addAll(List.of("-e", script.get()));
       } else {
         String what =

@@ -132,7 +132,8 @@ final class RuleChecks {
     Path there = DurableFiles.nearest(used);
     Workspace workspace = context.workspace();
     boolean team = used.startsWith(workspace.root()) && ShareWorkspace.isTeams(workspace);
-    boolean may = Files.isDirectory(there) && Files.isWritable(there);
+    boolean may =
+        Files.isDirectory(there) && Files.isWritable(there) && (!team || there.equals(used));
     if (may || (team && !Access.isMember(workspace.runs()))) {
       return Optional.empty();
     }
@@ -181,7 +182,8 @@ final class RuleChecks {
         || asOf.plusDays(OLD_PRICES_DAYS).isBefore(today)
         || asOf.isAfter(today.plusDays(1))) {
       String many = "%s of %s are 0, or have a placeholder as their source";
-      String dated = "%s is as of %s".formatted(file, asOf);
+      String when = asOf.isAfter(today) ? "%s is as of %s, in the future" : "%s is as of %s";
+      String dated = when.formatted(file, asOf);
       String says = examples > 0 ? many.formatted(Plural.of(examples, "price"), file) : dated;
       Advice write = edit(context, file, "as_of", "write your cluster's prices, and as_of");
       findings.add(advice(says, "estimates and costs of new runs", write));

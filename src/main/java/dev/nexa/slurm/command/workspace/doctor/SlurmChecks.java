@@ -77,7 +77,12 @@ final class SlurmChecks {
               ? failed("Slurm's answer names no partition", "submit", shows)
               : ok(says.formatted(cluster.version(), cluster.name(), partitions)));
     } catch (SchedulerUnavailable silent) {
-      return List.of(failed(silent, ALL));
+      List<Advice> advice = new ArrayList<>(silent.advice());
+      if (!conf.isEmpty()) {
+        advice.add(
+            0, Advice.step("SLURM_CONF names " + conf + ": see whether it is this cluster's"));
+      }
+      return List.of(failed(silent, ALL).with(advice));
     }
   }
 
@@ -218,7 +223,10 @@ final class SlurmChecks {
         return Access.change(file, line, "correct line " + line);
       }
     }
-    return Access.change(context.root().resolve(profile.file()), "correct what the message names");
+    String key = wrong.problems().isEmpty() ? "" : wrong.problems().get(0).key();
+    Path file = context.root().resolve(profile.file());
+    int line = YamlLine.of(file, key.substring(key.lastIndexOf('.') + 1));
+    return Access.change(file, line, "correct what the message names");
   }
 
   static List<CheckFinding> accounting(Context context) {

@@ -8,6 +8,7 @@ import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.orOk;
 import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.unknown;
 
 import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.program.AwsJar;
@@ -17,6 +18,7 @@ import dev.nexa.slurm.command.workspace.ShareWorkspace;
 import dev.nexa.slurm.job.config.shared.S3Settings;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.records.diagnostics.Diagnosis;
+import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
@@ -198,6 +200,7 @@ final class TierChecks {
     Path runs = context.workspace().runs();
     List<String> lost = names(runs.resolve("open"), run -> !Files.isDirectory(runs.resolve(run)));
     closed(context.workspace(), findings);
+    changed(context.workspace(), findings);
     if (!lost.isEmpty()) {
       String says = "the folders of unfinished runs are gone: " + String.join(", ", lost);
       Advice jobs = Access.type("nexa-slurm reconcile", "names their jobs");
@@ -232,6 +235,23 @@ final class TierChecks {
       Advice pass = Access.type("nexa-slurm reconcile", run.owner() + " types it");
       String says = "the unfinished run " + folder + " belongs to " + run.owner() + why;
       findings.add(found(!made, says, affects, made ? pass : mine));
+    }
+  }
+
+  /**
+   * Finds unfinished runs whose plan or estimate is not what was submitted: no pass settles them.
+   */
+  private static void changed(Workspace workspace, List<CheckFinding> findings) {
+    for (RunId id : workspace.openRuns()) {
+      RunFolder run = workspace.run(id);
+      if (!run.isOfAnotherUser() && Files.isReadable(run.path().resolve("journal.jsonl"))) {
+        String affects = "its manifest and its cost: passes wait for the file";
+        Advice how =
+            Access.type("nexa-slurm explain " + ErrorCode.FILE_CHANGED.text(), "says what to do");
+        ProvenFiles.of(run, run.journal().read())
+            .settlementChange()
+            .ifPresent(one -> findings.add(failed(one.sentence(), affects, how)));
+      }
     }
   }
 

@@ -119,6 +119,21 @@ class DoctorTeamTest {
     assertThat(team.shell("root", "find runs/*_* runs/manifests/* -type f -perm /022")).isEmpty();
   }
 
+  @Test
+  void whatRulesForAllBelongsToNoMember() throws IOException {
+    for (String given : List.of("configs", "configs/policy.yaml")) {
+      team.shell("root", "chown -R " + BOB + " " + given);
+      String found = team.types(ANN, "doctor", "team").out();
+      assertThat(found).contains("belongs to " + BOB + ", who can change it for all");
+      typed(found, "chown ").forEach(line -> repair("root", line));
+      assertThat(team.types(ANN, "doctor", "team").exit()).isZero();
+      assertThat(team.shell("root", "find configs ! -user " + ANN)).isEmpty();
+    }
+    team.shell("root", "chown 54321 .");
+    assertThat(team.types(ANN, "doctor", "team").out())
+        .contains("belongs to the user id 54321, which has no account", " -uid 54321 -exec chown");
+  }
+
   /** A sticky folder keeps a member's file from all but the member, its own owner and root. */
   @Test
   void whatStandsInTheWayOfALinkIsMovedByWhoOwnsIt() throws IOException {
@@ -153,6 +168,13 @@ class DoctorTeamTest {
       team.shell("root", "chown -R root: own/runs/*_*");
     }
     team.shell("root", "chown -R " + ANN + ": own/runs");
+    assertThat(team.types("root", at, "doctor", "cron").out())
+        .contains("the passes here are those of " + ANN);
+    assertThat(team.types("root", at, "reconcile").exit()).isZero();
+    assertThat(own.resolve(".nexa/heartbeat.json")).doesNotExist();
+    team.shell(ANN, "chmod u+w own/runs/latest/plan.json; truncate -s 9 own/runs/latest/plan.json");
+    assertThat(team.types(ANN, at, "doctor", "leftovers").out())
+        .contains("1 failed", "/plan.json was changed after the submit", "explain file-changed");
     assertThat(team.types("root", at, "submit", "--local", "sleep.yaml").exit()).isZero();
 
     assertThat(team.types(ANN, at, "doctor", "leftovers").out())
