@@ -226,7 +226,6 @@ public final class RunFolder {
     files.directories(logs());
     files.directories(path().resolve(DONE));
     Set<Path> folders = new HashSet<>();
-    List<Runnable> creating = new ArrayList<>();
     for (RunnerFile file : script.files()) {
       int slash = file.name().indexOf('/');
       Path folder = slash < 0 ? runner : runner.resolve(file.name().substring(0, slash));
@@ -234,20 +233,14 @@ public final class RunFolder {
         files.directories(folder);
       }
       String mode = file.isProgram() ? READ_AND_RUN : READ_ONLY;
-      creating.add(() -> files.create(runner.resolve(file.name()), file.content(), mode));
+      files.create(runner.resolve(file.name()), file.content(), mode);
     }
-    JsonObject digests = new JsonObject();
-    keep(script(), script.bytes(), digests, creating);
-    keep(plan(), Json.pretty(plan.json()).getBytes(StandardCharsets.UTF_8), digests, creating);
-    keep(
-        estimate(),
-        Json.pretty(estimate.json()).getBytes(StandardCharsets.UTF_8),
-        digests,
-        creating);
-    // Each file waits for the disk.
-    creating.parallelStream().forEach(Runnable::run);
     folders.forEach(files::force);
     files.force(runner);
+    JsonObject digests = new JsonObject();
+    keep(script(), script.bytes(), digests);
+    keep(plan(), Json.pretty(plan.json()).getBytes(StandardCharsets.UTF_8), digests);
+    keep(estimate(), Json.pretty(estimate.json()).getBytes(StandardCharsets.UTF_8), digests);
     if (Files.exists(approval())) {
       digests.with(APPROVAL, Sha256.of(DurableFiles.readBytes(approval())));
     }
@@ -345,8 +338,8 @@ public final class RunFolder {
     return RunInput.readAll(path().resolve(INPUTS));
   }
 
-  private void keep(Path file, byte[] content, JsonObject digests, List<Runnable> creating) {
-    creating.add(() -> workspace.files().create(file, content, READ_ONLY));
+  private void keep(Path file, byte[] content, JsonObject digests) {
+    workspace.files().create(file, content, READ_ONLY);
     digests.with(file.getFileName().toString(), Sha256.of(content));
   }
 

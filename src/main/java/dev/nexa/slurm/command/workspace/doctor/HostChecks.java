@@ -16,7 +16,6 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.cron.CronPasses;
 import dev.nexa.slurm.run.cron.OtherPasses;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -28,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -40,6 +40,10 @@ final class HostChecks {
   private static final int MOST_NAMED = 3;
 
   private static final int SMALLEST_ARCHIVE = 1 << 20;
+
+  /** The folders of configs/ that hold rules for all; the first is configs/ itself. */
+  private static final List<String> RULES = List.of("", "clusters", "prices");
+
   private static final String RECORDS = "submit and reconcile";
 
   /** The folders in which these two write; the first is the workspace. */
@@ -100,7 +104,7 @@ final class HostChecks {
         TierChecks.cannotMake(folder, RECORDS).ifPresent(findings::add);
       }
     }
-    for (String name : List.of("", "clusters", "prices")) {
+    for (String name : RULES) {
       for (Path file : DurableFiles.list(root.resolve("configs").resolve(name), "*.yaml")) {
         if (!Files.isReadable(file)) {
           Advice open = Access.toUse(context, file, "u+r");
@@ -205,7 +209,7 @@ final class HostChecks {
     if (!Workspace.ownerOf(runs).equals(owner)) {
       String says = "%s belongs to %s, who can remove what is others' in it, and %s to %s";
       says = says.formatted(runs, Workspace.ownerOf(runs), top, owner);
-      findings.add(failed(says, affects, Access.type("chown " + owner, "root types it", runs)));
+      findings.add(failed(says, affects, Access.type("chown -h " + owner, "root types it", runs)));
     }
     configs(top.resolve("configs"), owner).ifPresent(findings::add);
     Map<Path, Integer> wrong = ShareWorkspace.wrongModes(workspace);
@@ -227,18 +231,37 @@ final class HostChecks {
     return orOk(findings, "the workspace is shared with the group " + group);
   }
 
-  /** Looks for a file of the configs that a member owns, and so could change for all. */
+  /**
+   * Looks for what a member owns of the policy, the profiles and the prices, and so could change
+   * for all. Configs of runs may be the members'.
+   */
   private static Optional<CheckFinding> configs(Path folder, String owner) {
-    try (Stream<Path> all = Files.walk(folder)) {
-      Advice give = Access.type("chown -hR " + owner, "root types it", folder);
-      String says = "%s belongs to %s, who can change it for all, and the workspace to %s";
-      return all.filter(path -> !Set.of(owner, "root").contains(Workspace.ownerOf(path)))
-          .findFirst()
-          .map(path -> says.formatted(path, Workspace.ownerOf(path), owner))
-          .map(words -> failed(words, "the rules that are in force", give));
-    } catch (IOException | UncheckedIOException closed) {
-      return Optional.empty(); // `workspace` and `policy` say so
+    Set<Path> theirs = new TreeSet<>();
+    for (String name : RULES) {
+      Path rules = folder.resolve(name);
+      if (Files.isReadable(rules)) {
+        theirs.add(rules);
+        theirs.addAll(DurableFiles.list(rules, "*"));
+      }
     }
+    // Each command refuses a link of another user, and other folders hold configs of runs.
+    theirs.removeIf(
+        path ->
+            Set.of(owner, "root").contains(Workspace.ownerOf(path))
+                || Files.isSymbolicLink(path)
+                || (Files.isDirectory(path)
+                    && !RULES.contains(folder.relativize(path).toString())));
+    if (theirs.isEmpty()) {
+      return Optional.empty();
+    }
+    Path first = theirs.iterator().next();
+    String says = "%s belongs to %s, who can change it for all, and the workspace to %s";
+    Advice give = Access.type("chown -h " + owner, "root types it", theirs.toArray(Path[]::new));
+    return Optional.of(
+        failed(
+            says.formatted(first, Workspace.ownerOf(first), owner),
+            "the rules that are in force",
+            give));
   }
 
   /** Looks for records and folders of runs that others than their owner can change. */
