@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.locks.LockSupport;
 
 /** A server on this machine that gets notifications, and answers as a test wants it. */
 public final class Receiver implements AutoCloseable {
@@ -88,10 +90,24 @@ public final class Receiver implements AutoCloseable {
     }
   }
 
+  /** From its end on, connections are refused. */
   @Override
   public void close() {
     open.countDown();
     server.stop(0);
     threads.shutdownNow();
+    // The socket is closed once the server's own thread has left its selector.
+    for (int i = 0; i < 500 && accepts(); i++) {
+      LockSupport.parkNanos(10_000_000);
+    }
+  }
+
+  private boolean accepts() {
+    InetSocketAddress address = server.getAddress();
+    try (Socket tried = new Socket(address.getAddress(), address.getPort())) {
+      return tried.isConnected();
+    } catch (IOException refused) {
+      return false;
+    }
   }
 }
