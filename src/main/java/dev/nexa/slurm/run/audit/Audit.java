@@ -406,11 +406,10 @@ public final class Audit {
               outcome.disagreeing(evidence.disagreements(state, witnesses.told()), false),
               cost.credited(),
               problems);
-      CostFile made = CostFile.parse(derived.cost(), run.cost().toString());
-      compare(run.cost(), cost.json(), made.comparableTo(cost), KnownMembers.OF_COST);
-      ManifestFile again = ManifestFile.parse(derived.manifest(), run.manifest().toString());
-      compare(
-          run.manifest(), manifest.json(), again.comparableTo(manifest), KnownMembers.OF_MANIFEST);
+      JsonObject made = derived.cost().comparableTo(cost);
+      compare(run.cost(), cost.json(), made, KnownMembers.OF_COST);
+      JsonObject again = derived.manifest().comparableTo(manifest);
+      compare(run.manifest(), manifest.json(), again, KnownMembers.OF_MANIFEST);
     } catch (IllegalArgumentException broken) {
       differences.add(run.id() + ": " + broken.getMessage());
       derivedDiffers |= files.settlementChange().isEmpty() && Files.exists(run.plan());

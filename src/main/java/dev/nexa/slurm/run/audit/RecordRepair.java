@@ -98,8 +98,9 @@ public final class RecordRepair {
     RunState before = RunState.of(Audit.beforeEnd(events));
     Optional<Derived> same = Optional.empty();
     for (Derived made : derived(run, facts, before, compared)) {
-      boolean cost = state.costDigest().equals(Optional.of(Sha256.of(made.cost())));
-      boolean manifest = manifestDigest(events).equals(Optional.of(Sha256.of(made.manifest())));
+      boolean cost = state.costDigest().equals(Optional.of(Sha256.of(made.cost().text())));
+      boolean manifest =
+          manifestDigest(events).equals(Optional.of(Sha256.of(made.manifest().text())));
       if (cost && (same.isEmpty() || manifest)) {
         same = Optional.of(made);
       }
@@ -250,8 +251,9 @@ public final class RecordRepair {
     }
     SourceComparison witnesses = SourceComparison.of(run, before, outcome);
     return derived(run, facts, before, outcome.disagreeing(witnesses.told(), false)).stream()
-        .filter(same -> Audit.isProven(run.cost(), Optional.of(Sha256.of(same.cost()))))
-        .anyMatch(it -> Audit.isProven(run.manifest(), Optional.of(Sha256.of(it.manifest()))));
+        .filter(same -> Audit.isProven(run.cost(), Optional.of(Sha256.of(same.cost().text()))))
+        .anyMatch(
+            it -> Audit.isProven(run.manifest(), Optional.of(Sha256.of(it.manifest().text()))));
   }
 
   /**

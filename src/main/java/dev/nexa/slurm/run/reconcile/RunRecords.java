@@ -53,12 +53,8 @@ public final class RunRecords {
     this.notices = notices;
   }
 
-  /**
-   * The records of a run, derived from its journal and its rows.
-   *
-   * @param ledgerLine empty if the run has not ended
-   */
-  public record Derived(String manifest, String cost, Optional<JsonObject> ledgerLine) {}
+  /** The records of a run, derived from its journal and its rows. */
+  public record Derived(ManifestFile manifest, CostFile cost) {}
 
   /**
    * Derives the records. Writes nothing.
@@ -76,12 +72,7 @@ public final class RunRecords {
     TaskResults results = results(run, facts, journal, outcome, problems);
     RunCost sum = CostRecord.cost(facts, journal, outcome, results);
     CostFile cost = CostRecord.of(facts, journal, outcome, sum, results, credited);
-    ManifestFile manifest = manifest(facts, journal, outcome, sum, results);
-    Optional<JsonObject> line =
-        outcome.ended()
-            ? Optional.of(LedgerRecord.of(run, Optional.of(facts), manifest, cost))
-            : Optional.empty();
-    return new Derived(manifest.text(), cost.text(), line);
+    return new Derived(manifest(facts, journal, outcome, sum, results), cost);
   }
 
   /** Reads what the tasks left; of an ended run also what was sampled. */
@@ -140,45 +131,46 @@ public final class RunRecords {
       Set<JobState> credited,
       List<String> problems) {
     Derived derived = derive(run, facts, journal, outcome, credited, problems);
+    String cost = derived.cost().text();
+    String manifest = derived.manifest().text();
     String kept = "";
     if (Files.exists(run.cost())) {
       kept = DurableFiles.read(run.cost());
       CostFile.requireReplaceable(kept, run.cost().toString());
     }
     keepFinal(run, journal);
-    boolean changed = !kept.equals(derived.cost());
+    boolean changed = !kept.equals(cost);
     if (changed) {
-      workspace.files().replace(run.cost(), derived.cost());
+      workspace.files().replace(run.cost(), cost);
     }
     if (outcome.ended()) {
       passing.accept(CrashPoint.FINAL_COST_WRITTEN);
     }
-    changed |= replace(run.manifest(), derived.manifest());
+    changed |= replace(run.manifest(), manifest);
     passing.accept(
         outcome.ended() ? CrashPoint.FINAL_MANIFEST_WRITTEN : CrashPoint.MANIFEST_WRITTEN);
-    if (derived.ledgerLine().isPresent()) {
+    if (outcome.ended()) {
       Instant ended = outcome.end().or(journal::created).orElse(Instant.EPOCH);
       JsonObject data =
           finished(
               outcome.status().text(),
               journal.timesFinished() + 1,
-              Sha256.of(derived.cost()),
-              Sha256.of(derived.manifest()));
+              Sha256.of(cost),
+              Sha256.of(manifest));
       if (notices.isPresent() && !facts.estimate().isOfImported()) {
-        notices
-            .get()
-            .record(
-                run, journal, ManifestFile.parse(derived.manifest(), run.manifest().toString()));
+        notices.get().record(run, journal, derived.manifest());
       }
-      finish(run, data, derived.ledgerLine().get(), ended);
+      JsonObject line =
+          LedgerRecord.of(run, Optional.of(facts), derived.manifest(), derived.cost());
+      finish(run, data, line, ended);
     }
     return changed;
   }
 
   /** Writes final records back. Keeps a file with another content as {@code *.changed}. */
   public void restore(RunFolder run, Derived derived) {
-    restore(run.cost(), derived.cost());
-    restore(run.manifest(), derived.manifest());
+    restore(run.cost(), derived.cost().text());
+    restore(run.manifest(), derived.manifest().text());
   }
 
   private void restore(Path file, String text) {
