@@ -1,10 +1,14 @@
 package dev.nexa.slurm;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.File;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /** A main class in a process of its own, with the classes and libraries of this test run. */
@@ -27,6 +31,26 @@ public final class OwnJvm {
    */
   public static List<String> words(Class<?> main, String... arguments) {
     return words(List.of(), main, arguments);
+  }
+
+  /**
+   * Runs it in a folder, to its end. Its PATH is the folder's bin, its HOME is the folder, and it
+   * has no other variables.
+   *
+   * @return what it printed
+   */
+  public static String printed(Path folder, List<String> words) throws Exception {
+    Path printed = folder.resolve("printed");
+    ProcessBuilder builder = new ProcessBuilder(words);
+    builder.directory(folder.toFile()).redirectErrorStream(true);
+    builder.redirectOutput(printed.toFile());
+    builder.environment().clear();
+    builder.environment().put("PATH", folder.resolve("bin").toString());
+    builder.environment().put("HOME", folder.toString());
+    Process process = builder.start();
+    assertThat(process.waitFor(1, TimeUnit.MINUTES)).isTrue();
+    assertThat(process.exitValue()).as(Files.readString(printed)).isZero();
+    return Files.readString(printed);
   }
 
   /** The same with options for the JVM. */

@@ -19,7 +19,8 @@ import java.util.List;
  * of {@code bin/}. This class writes Slurm's programs there: they describe one job that waits and
  * then fails.
  *
- * <p>A command that fails here is not in the archive, and takes twice as long.
+ * <p>The archive lacks the classes of a command that fails here. Such a command starts in twice the
+ * time.
  */
 final class ArchiveTraining {
   private static final String CONFIG = "configs/data/quickstart.yaml";

@@ -3,10 +3,7 @@ package dev.nexa.slurm.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.OwnJvm;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -16,16 +13,7 @@ class ArchiveTrainingTest {
 
   @Test
   void eachCommandDoesWhatPeopleWaitFor() throws Exception {
-    ProcessBuilder builder = new ProcessBuilder(OwnJvm.words(List.of(), ArchiveTraining.class));
-    builder.directory(folder.toFile()).redirectErrorStream(true);
-    builder.redirectOutput(folder.resolve("printed").toFile());
-    builder.environment().clear();
-    builder.environment().put("PATH", folder.resolve("bin").toString());
-    builder.environment().put("HOME", folder.toString());
-    Process process = builder.start();
-    assertThat(process.waitFor(1, TimeUnit.MINUTES)).isTrue();
-
-    assertThat(Files.readString(folder.resolve("printed")))
+    assertThat(OwnJvm.printed(folder, OwnJvm.words(ArchiveTraining.class)))
         .as("an error ends a command before it has loaded its classes")
         .doesNotContain("nexa-slurm: ")
         .contains("next in line, waiting for nodes to become free")

@@ -150,6 +150,11 @@ public final class Workspace {
     }
   }
 
+  /** Returns whether the workspace is private, and another user's. */
+  public boolean isAnothers() {
+    return !isShared() && !isOwn();
+  }
+
   /**
    * Checks that a run or a pipeline is this user's.
    *

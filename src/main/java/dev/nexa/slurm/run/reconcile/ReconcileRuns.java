@@ -116,8 +116,7 @@ public record ReconcileRuns(Context context, Progress progress) {
             pass.rowsRead(),
             Duration.ofNanos(System.nanoTime() - nanos));
     // A pass of root settles no run of the user's, and must not look like a pass of the user's.
-    boolean visits = UnixUser.me().user().equals("root") && !workspace.isOwn();
-    if (!visits || workspace.isShared()) {
+    if (!UnixUser.me().user().equals("root") || !workspace.isAnothers()) {
       heartbeat.write(workspace);
     }
     if (pass.outage().isEmpty()) {

@@ -143,7 +143,9 @@ public record Prepared(
    */
   public static Prepared of(
       Context context, ConfigReader configs, LivePartitions live, Request request) {
-    live.ask();
+    if (!request.cluster().orElse(clusterName(context)).equals(ClusterProfile.LOCAL)) {
+      live.ask(); // while the config is read
+    }
     Optional<FindFrom.Found> found =
         request.from().isEmpty()
             ? Optional.empty()

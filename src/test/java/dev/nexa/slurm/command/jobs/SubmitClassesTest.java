@@ -8,7 +8,6 @@ import dev.nexa.slurm.command.Site;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -35,18 +34,9 @@ class SubmitClassesTest {
     }
     Files.createDirectories(folder.resolve(".nexa"));
     Path log = folder.resolve("classes");
-    ProcessBuilder builder =
-        new ProcessBuilder(
-            OwnJvm.words(
-                List.of("-Xlog:class+load:file=" + log), Main.class, "submit", "run.yaml"));
-    builder.directory(folder.toFile()).redirectErrorStream(true);
-    builder.redirectOutput(folder.resolve("printed").toFile());
-    builder.environment().clear();
-    builder.environment().put("PATH", folder.resolve("bin").toString());
-    builder.environment().put("HOME", folder.toString());
-    Process process = builder.start();
-    assertThat(process.waitFor(1, TimeUnit.MINUTES)).isTrue();
-    assertThat(process.exitValue()).as(Files.readString(folder.resolve("printed"))).isZero();
+    OwnJvm.printed(
+        folder,
+        OwnJvm.words(List.of("-Xlog:class+load:file=" + log), Main.class, "submit", "run.yaml"));
 
     List<String> loaded = Files.readAllLines(log);
     List<String> ours =

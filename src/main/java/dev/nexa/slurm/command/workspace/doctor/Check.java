@@ -14,7 +14,7 @@ import java.util.function.Function;
  */
 record Check(
     String name, String looks, boolean asksSlurm, Function<Context, List<CheckFinding>> look) {
-  /** All checks, those of this machine before those that ask Slurm. */
+  /** All checks. Checks of this machine come first; checks that ask Slurm follow. */
   static final List<Check> ALL =
       List.of(
           new Check("java", "Java's version and the archive of classes", HostChecks::java),

@@ -204,7 +204,8 @@ final class HostChecks {
       String says = "%s belongs to the user id %s, which has no account".formatted(top, owner);
       String who = "root types, with the new owner's name for NAME: ";
       Advice give = Advice.step(who + find + " -exec chown -h NAME {} +");
-      return List.of(failed(says, affects, give));
+      findings.add(failed(says, affects, give));
+      return findings;
     }
     if (!Workspace.ownerOf(runs).equals(owner)) {
       String says = "%s belongs to %s, who can remove what is others' in it, and %s to %s";
@@ -304,7 +305,7 @@ final class HostChecks {
     if (context.missing().isPresent()) {
       return List.of(ok("without a workspace no pass is needed"));
     }
-    if (!context.workspace().isShared() && !context.workspace().isOwn()) {
+    if (context.workspace().isAnothers()) {
       String owner = Workspace.ownerOf(context.workspace().runs());
       return List.of(ok("the passes here are those of " + owner));
     }

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.workspace.doctor;
 
 import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.command.workspace.ProfileDifferences.Difference;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Says how a profile gets the cluster's values: the lines of the user's file stay as they are. */
+/** Says how to write the cluster's values into a profile. The other lines do not change. */
 final class ProfileEdit {
   private ProfileEdit() {}
 
@@ -20,16 +19,16 @@ final class ProfileEdit {
    * @param name the profile's name
    */
   static List<Advice> of(Path file, String name, List<Difference> differences) {
-    List<String> lines = DurableFiles.read(file).lines().toList();
+    YamlLines lines = YamlLines.of(file);
     List<Object> sed = new ArrayList<>(List.of("sed", "-i", "--follow-symlinks"));
     // sed -i makes a new file beside the old one.
     boolean may = Files.isWritable(file) && Files.isWritable(file.resolveSibling(""));
     List<Advice> remedies = new ArrayList<>();
     boolean lacks = differences.stream().anyMatch(one -> one.cluster().equals("there"));
     for (Difference one : differences) {
-      int line = YamlLine.of(file, one.key());
+      int line = lines.of(one.key());
       Optional<String> script =
-          line == 0 ? Optional.empty() : script(one, line, lines.get(line - 1));
+          line == 0 ? Optional.empty() : script(one, line, lines.lines().get(line - 1));
       if (one.cluster().equals("there")) {
         String copy = "writes the cluster's values to a file of its own; copy " + one.key();
         remedies.add(Access.type("nexa-slurm init --cluster " + name + "-now", copy));
@@ -44,7 +43,7 @@ final class ProfileEdit {
                 ? "remove " + one.key()
                 : "write " + one.key() + ": " + one.cluster();
         String section = one.key().replaceFirst("\\.[^.]*$", "");
-        remedies.add(Access.change(file, line > 0 ? line : YamlLine.of(file, section), what));
+        remedies.add(Access.change(file, line > 0 ? line : lines.of(section), what));
       }
     }
     if (sed.contains("-e")) {

@@ -195,7 +195,7 @@ final class RuleChecks {
   private static Advice edit(Context context, String file, String key, String what) {
     Path own = context.workspace().root().resolve(file);
     return context.source().isOwn(file) || Path.of(file).isAbsolute()
-        ? Access.change(own, YamlLine.of(own, key), what)
+        ? Access.change(own, YamlLines.of(own).of(key), what)
         : Access.type("nexa-slurm init", "writes a price book; then " + what);
   }
 

@@ -225,7 +225,7 @@ final class SlurmChecks {
     }
     String key = wrong.problems().isEmpty() ? "" : wrong.problems().get(0).key();
     Path file = context.root().resolve(profile.file());
-    int line = YamlLine.of(file, key.substring(key.lastIndexOf('.') + 1));
+    int line = YamlLines.of(file).of(key.substring(key.lastIndexOf('.') + 1));
     return Access.change(file, line, "correct what the message names");
   }
 

@@ -68,6 +68,7 @@ final class TierChecks {
   static List<CheckFinding> tiers(Context context) {
     List<CheckFinding> findings = new ArrayList<>();
     Path profile = context.workspace().root().resolve(profile(context).file());
+    YamlLines lines = YamlLines.of(profile);
     List<String> lacks = new ArrayList<>();
     boolean ours = false;
     Set<TierRoot> closed = new HashSet<>();
@@ -79,7 +80,7 @@ final class TierChecks {
     for (Folder folder : new MakeFolders(true).make(roots(context))) {
       Path path = folder.path();
       String key = "storage." + folder.root().tier().key();
-      int line = YamlLine.of(profile, key);
+      int line = lines.of(key);
       Advice other = Access.change(profile, line, "write another folder as " + key);
       boolean isTier = path.equals(folder.root().path());
       boolean inTeams = team && path.startsWith(context.workspace().root());
@@ -244,7 +245,7 @@ final class TierChecks {
   private static void changed(Workspace workspace, List<CheckFinding> findings) {
     for (RunId id : workspace.openRuns()) {
       RunFolder run = workspace.run(id);
-      if (!run.isOfAnotherUser() && Files.isReadable(run.path().resolve("journal.jsonl"))) {
+      if (!run.isOfAnotherUser() && run.hasJournal()) {
         String affects = "its manifest and its cost: passes wait for the file";
         Advice how =
             Access.type("nexa-slurm explain " + ErrorCode.FILE_CHANGED.text(), "says what to do");

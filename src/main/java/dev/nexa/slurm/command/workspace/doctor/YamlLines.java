@@ -7,11 +7,21 @@ import dev.nexa.slurm.job.config.yaml.YamlReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
-/** Finds keys in a file, for an editor. */
-final class YamlLine {
-  private YamlLine() {}
+/**
+ * The lines of a YAML file in which its keys are, for an editor.
+ *
+ * @param lines its lines; none if it cannot be read
+ * @param root its content; empty if it cannot be read as YAML
+ */
+record YamlLines(List<String> lines, Optional<YamlNode> root) {
+  static YamlLines of(Path file) {
+    String text = Files.isReadable(file) ? DurableFiles.read(file) : "";
+    return new YamlLines(text.lines().toList(), YamlReader.read("", text, new ArrayList<>()));
+  }
 
   /**
    * Returns the line of a key with all its parents, counted from 1; 0 for a key that is not
@@ -19,12 +29,8 @@ final class YamlLine {
    *
    * @param key such as {@code storage.scratch}
    */
-  static int of(Path file, String key) {
-    return Files.isReadable(file)
-        ? YamlReader.read("", DurableFiles.read(file), new ArrayList<>())
-            .map(root -> of(root, key))
-            .orElse(0)
-        : 0;
+  int of(String key) {
+    return root.map(it -> of(it, key)).orElse(0);
   }
 
   private static int of(YamlNode node, String path) {
