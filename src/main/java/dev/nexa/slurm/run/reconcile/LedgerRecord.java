@@ -42,8 +42,8 @@ final class LedgerRecord {
   private LedgerRecord() {}
 
   /**
-   * Returns the line of a run that has ended. The line is made from its two records, its plan and
-   * its journal alone, so that it can be made again after accounting has purged the run.
+   * Returns the line of a run that has ended. It needs only the run's two records, its plan and its
+   * journal. So it can be made again after accounting has purged the run.
    *
    * @param facts the run's plan; empty for an imported run, and if the plan differs from the
    *     submitted one
