@@ -13,12 +13,19 @@ enabled=no most_percent=10
 [[ ! -r $here/diag.conf ]] || source "$here/diag.conf"
 [[ $enabled == yes ]] || exit 0
 
+# One at a time: slurmd starts the next one although this one has not ended.
+if [[ -w /run ]]; then
+  exec 9>"/run/nexa-diag.$node.lock"
+  flock -n 9 || exit 0
+fi
+
 tell() { logger -t nexa-diag -- "$node: $1" 2>/dev/null || true; }
 
 shown=$(timeout 5 scontrol --oneliner show node "$node") || { tell "scontrol gives no answer"; exit 0; }
 reason='' state='' gpus=$(bash "$here/diag.sh" gres <<<"$shown")
 # Slurm kills this program after 60 s.
-found=$(timeout -k 1 45 bash "$here/diag.sh" node quick "$gpus") || tell "the checks did not end in 45 s"
+# What hangs for ever must not hold the lock.
+found=$(timeout -k 1 45 bash "$here/diag.sh" node quick "$gpus" 9>&-) || tell "the checks did not end in 45 s"
 bad=$(grep $'\tcritical\t' <<<"$found" | bash "$here/diag.sh" words)
 [[ ! $shown =~ \ State=([^ ]+) ]] || state=${BASH_REMATCH[1]}
 [[ ! $shown =~ \ Reason=(.*) ]] || reason=${BASH_REMATCH[1]}

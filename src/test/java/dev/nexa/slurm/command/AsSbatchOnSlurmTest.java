@@ -122,7 +122,10 @@ class AsSbatchOnSlurmTest {
     content(workspace.resolve("made"), "in " + workspace + "\n");
   }
 
-  /** nextflow.executor.SlurmExecutor: {@code sbatch .command.run}, and no other file for stderr. */
+  /**
+   * nextflow.executor.SlurmExecutor: {@code sbatch .command.run}, and no other file for stderr.
+   * With its USR2@30, Slurm may signal a job of a minute before its script has set the trap.
+   */
   @Test
   void nextflow() throws Exception {
     Path log = workspace.resolve(".command.log");
@@ -134,7 +137,7 @@ class AsSbatchOnSlurmTest {
             #SBATCH -J nf-SAY_HELLO_(1)
             #SBATCH -o %s
             #SBATCH --no-requeue
-            #SBATCH --signal B:USR2@30
+            #SBATCH --signal B:USR2@5
             #SBATCH -t 00:01:00
             #SBATCH --mem 100M
             NXF_CHDIR=%s

@@ -68,7 +68,7 @@ public final class ReconcileCommand extends Subcommand {
               .map(done -> withPipelines(context, done));
       int status = pass.isPresent() ? tell(pass.get()) : ExitCode.SCHEDULER.status();
       sendNotices(context, pass);
-      if (pause.isPresent() || status == ExitCode.OK.status()) {
+      if (pause.isPresent() || status != ExitCode.SCHEDULER.status()) {
         cleanUp(context, progress);
       }
       value(metrics).ifPresent(file -> writeMetrics(context, Path.of(file)));
@@ -140,7 +140,10 @@ public final class ReconcileCommand extends Subcommand {
                     "--watch 60s"));
   }
 
-  /** Prints a pass and returns its exit status; an outage gives the status of a scheduler error. */
+  /**
+   * Prints a pass and returns its exit status: of a scheduler error after an outage, of a defect if
+   * a run could not be processed.
+   */
   private int tell(Pass pass) {
     pass.problems().forEach(this::remark);
     if (given(json)) {
@@ -153,7 +156,7 @@ public final class ReconcileCommand extends Subcommand {
     }
     out().flush();
     if (pass.outage().isEmpty()) {
-      return ExitCode.OK.status();
+      return (pass.broken().isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     Failures.tell(this, pass.outage().get());
     remark("  what happened after " + pass.behindSince().orElseThrow() + " is not known yet");

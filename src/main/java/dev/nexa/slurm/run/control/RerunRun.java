@@ -1,5 +1,6 @@
 package dev.nexa.slurm.run.control;
 
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
@@ -47,6 +48,12 @@ public record RerunRun(Context context) {
     Estimate estimate = RerunTasks.today(context, plan, digest, array.tasks(), array.chain());
     Proposal proposal = Proposal.of(context.root(), plan, script, estimate, UnixUser.me());
     Policy policy = context.configs().policy();
+    if (plan.requeues() > policy.repeats().maxRequeues()) {
+      throw ErrorCode.RERUN_IMPOSSIBLE.error(
+          "%s has requeues: %s, and the policy allows at most %s (%s)"
+              .formatted(old.id(), plan.requeues(), policy.repeats().maxRequeues(), policy.name()),
+          "submit its config with fewer requeues");
+    }
     RunState was = RunState.of(old.journal().read());
     new RequireGate(context, policy).of(plan, was.after());
     new RequireNoHalt(context, policy).require(plan, was.pipeline());

@@ -113,7 +113,8 @@ public record PolicyApprovals(
               .formatted(key, file, there ? " is not readable for you" : " does not exist"),
           there
               ? Workspace.ownerOf(file) + " types: " + Advice.command("", "chmod", "a+r", file)
-              : "the policy's owner writes it, readable for all (`nexa-slurm explain docs/approvals.md`)");
+              : Workspace.ownerOf(DurableFiles.nearest(file))
+                  + " writes it, readable for all (`nexa-slurm explain docs/approvals.md`)");
     }
   }
 

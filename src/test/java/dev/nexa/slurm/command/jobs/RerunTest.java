@@ -159,6 +159,13 @@ class RerunTest {
     assertThat(manifest.number("attempts")).isEqualTo(2);
     assertThat(person.fails("interrupt", "latest"))
         .contains("has ended: completed; only a running task can be interrupted");
+
+    String policy = Files.readString(Path.of("configs/policy.yaml"));
+    Files.writeString(
+        workspace.resolve("configs/policy.yaml"),
+        policy.replace("max_requeues: 3", "max_requeues: 0"));
+    assertThat(person.fails("rerun", "latest"))
+        .contains("has requeues: 1, and the policy allows at most 0 (" + workspace);
   }
 
   @Test

@@ -34,9 +34,19 @@ class SummaryOnSlurmTest {
     Files.writeString(workspace.resolve("libnccl.so.2"), "NCCL version 2.21.5+cuda12.4\n");
     Files.writeString(
         workspace.resolve("map.py"),
-        "import mmap, time\nfile = open('"
-            + workspace.resolve("libnccl.so.2")
-            + "', 'rb')\nkept = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)\ntime.sleep(23)\n");
+        """
+        import mmap, os, time
+        file = open('%s', 'rb')
+        kept = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+        snapshot = os.environ['NEXA_ATTEMPT'] + '.snapshot.tsv'
+        for second in range(200):
+            time.sleep(1)
+            if os.environ['NEXA_TASK'] != '0':
+                break
+            if os.path.exists(snapshot) and 'libnccl' in open(snapshot).read():
+                break
+        """
+            .formatted(workspace.resolve("libnccl.so.2")));
   }
 
   private JsonObject submit(String name, String more) throws Exception {
@@ -59,7 +69,7 @@ class SummaryOnSlurmTest {
   /** A run of two nodes, an array, and one that ends at once. */
   @Test
   void equalRunsShareOneFileAndOfAnArrayOnlyTheFirstTaskHasOne() throws Exception {
-    String one = "resources: {cpus_per_task: 1, memory: 100M, time: 2m}\n";
+    String one = "resources: {cpus_per_task: 1, memory: 100M, time: 5m}\n";
     String tasks =
         "backend: shell\nrun: NCCL_DEBUG=WARN exec python3 %s\narray: {shards: 2}\n" + one;
     JsonObject array = submit("a.yaml", tasks);
@@ -68,7 +78,7 @@ class SummaryOnSlurmTest {
         submit(
             "b.yaml",
             "backend: python\nentrypoint: {script: map.py}\nenv: {NCCL_DEBUG: WARN}\n"
-                + "resources: {nodes: 2, gpus_per_node: 0, cpus_per_task: 1, memory: 100M, time: 2m}\n");
+                + "resources: {nodes: 2, gpus_per_node: 0, cpus_per_task: 1, memory: 100M, time: 5m}\n");
     JsonObject brief = submit("c.yaml", "backend: shell\nrun: 'sleep 2 #%s'\n" + one);
     for (JsonObject run : List.of(array, again, wide, brief)) {
       assertThat(person.finish(run).text("status")).isEqualTo("completed");

@@ -186,10 +186,14 @@ class ServeTest {
   void aServerThatDiesOnceIsStartedAgain() throws Exception {
     config("requeues: 1\n", "STANDIN_DIES: 1");
 
+    StringWriter said = new StringWriter();
     CompletableFuture<Typed> served =
-        CompletableFuture.supplyAsync(() -> serve("--cluster", "test"));
+        CompletableFuture.supplyAsync(() -> typed(said, serving("--cluster", "test")));
     for (int i = 0; i < 600 && !firstAttemptEnded(); i++) {
       Thread.sleep(100);
+    }
+    for (int i = 0; i < 100 && !said.toString().contains(": queued: "); i++) {
+      Thread.sleep(1000);
     }
     // Slurm lets a requeued job wait for 120 s, until its old credential has expired; within the
     // second in which it was revoked it would refuse the job (seen).
@@ -402,15 +406,22 @@ class ServeTest {
   }
 
   private Typed serve(String... arguments) {
+    return context(serving(arguments));
+  }
+
+  private String[] serving(String... arguments) {
     List<String> all =
         new ArrayList<>(List.of("serve", workspace.resolve("serve.yaml").toString(), "--json"));
     all.addAll(List.of(arguments));
-    return context(all.toArray(String[]::new));
+    return all.toArray(String[]::new);
   }
 
   private Typed context(String... command) {
+    return typed(new StringWriter(), command);
+  }
+
+  private Typed typed(StringWriter err, String... command) {
     StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.put("NEXA_WORKSPACE", workspace.toString());
     int exit =

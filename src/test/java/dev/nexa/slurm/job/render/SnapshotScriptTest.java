@@ -101,7 +101,7 @@ class SnapshotScriptTest {
             ? List.of("", "", folder.resolve("secret.env").toString(), "0")
             : List.of(words));
     Process process = start(run, argv);
-    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(5, TimeUnit.MINUTES)).isTrue();
     assertThat(new String(process.getErrorStream().readAllBytes(), UTF_8)).isEmpty();
     return read(run);
   }
@@ -124,7 +124,7 @@ class SnapshotScriptTest {
   /** Waits until all that is known without a process is written. */
   private void awaitNode(String run) throws Exception {
     Path own = Path.of(attempt(run) + ".snapshot.tsv");
-    for (int i = 0; i < 600; i++) {
+    for (int i = 0; i < 6000; i++) {
       if (Files.exists(own) && Files.readString(own).contains("gpus")) {
         return;
       }
@@ -258,7 +258,7 @@ class SnapshotScriptTest {
             "train_20251101_143201",
             List.of("bash", "-c", script, "bash", SCRIPT.toString(), "", "", "", "0"));
 
-    assertThat(full.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(full.waitFor(5, TimeUnit.MINUTES)).isTrue();
     try (var files = Files.walk(folder.resolve("runs"))) {
       assertThat(files.filter(Files::isRegularFile)).isEmpty();
     }
@@ -282,7 +282,7 @@ class SnapshotScriptTest {
 
     script.destroy();
 
-    assertThat(script.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(script.waitFor(5, TimeUnit.MINUTES)).isTrue();
     assertThat(read("train_20251101_143201"))
         .containsKeys("run.shared", "kernel", "gpus")
         .containsEntry("uv.lock", Sha256.of(lock))
@@ -306,7 +306,7 @@ class SnapshotScriptTest {
 
     var left = ProcessHandle.of(pid).map(ProcessHandle::onExit);
     if (left.isPresent()) {
-      left.get().get(30, TimeUnit.SECONDS);
+      left.get().get(5, TimeUnit.MINUTES);
     }
   }
 

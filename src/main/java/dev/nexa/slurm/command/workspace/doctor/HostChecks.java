@@ -40,6 +40,7 @@ final class HostChecks {
   private static final int MOST_NAMED = 3;
 
   private static final int SMALLEST_ARCHIVE = 1 << 20;
+  private static final int READ_BY_GROUP = 040;
 
   /** The folders of configs/ that hold rules for all; the first is configs/ itself. */
   private static final List<String> RULES = List.of("", "clusters", "prices");
@@ -213,6 +214,9 @@ final class HostChecks {
       findings.add(failed(says, affects, Access.type("chown -h " + owner, "root types it", runs)));
     }
     configs(top.resolve("configs"), owner).ifPresent(findings::add);
+    if (Access.isMine(top)) { // a member's commands cannot read them: see `workspace`
+      closed(top.resolve("configs")).ifPresent(findings::add);
+    }
     Map<Path, Integer> wrong = ShareWorkspace.wrongModes(workspace);
     if (!wrong.isEmpty()) {
       List<Advice> remedies = new ArrayList<>(List.of(Access.share(context)));
@@ -263,6 +267,22 @@ final class HostChecks {
             says.formatted(first, Workspace.ownerOf(first), owner),
             "the rules that are in force",
             give));
+  }
+
+  /** Looks for a policy, profiles and prices that members cannot read. */
+  private static Optional<CheckFinding> closed(Path folder) {
+    Set<Path> closed = new TreeSet<>(List.of(folder.resolve("policy.yaml")));
+    for (String name : List.of("clusters", "prices")) {
+      closed.addAll(DurableFiles.list(folder.resolve(name), "*.yaml"));
+    }
+    closed.removeIf(
+        path -> Files.notExists(path) || (ShareWorkspace.mode(path) & READ_BY_GROUP) != 0);
+    if (closed.isEmpty()) {
+      return Optional.empty();
+    }
+    Path first = closed.iterator().next();
+    Advice open = Access.type("chmod g+r", "", closed.toArray(Path[]::new));
+    return Optional.of(failed("members cannot read " + first, "all commands of members", open));
   }
 
   /** Looks for records and folders of runs that others than their owner can change. */

@@ -204,13 +204,15 @@ final class RuleChecks {
     String affects = "who hears of ended runs";
     Policy policy = context.configs().policy();
     Path file = context.workspace().root().resolve(policy.name());
+    YamlLines lines = YamlLines.of(file);
     for (NotifyChannel channel : policy.channels()) {
       Advice test = Access.type("nexa-slurm notify test " + channel.name(), "tries it");
       Path address = Path.of(channel.urlFile().orElse("/proc/self/none"));
+      String key = "notify." + channel.name();
       Advice correct =
           Files.isRegularFile(address)
               ? Access.change(address, "write the address of the channel " + channel.name())
-              : Access.change(file, "correct notify." + channel.name());
+              : Access.change(file, lines.of(key), "correct " + key);
       boolean open = (ShareWorkspace.mode(address) & READ_BY_OTHERS) != 0;
       Advice first = open ? Access.type("chmod 600", KNOWN, address) : correct;
       SendNotices.fault(channel, context.environment())

@@ -47,11 +47,13 @@ class DoctorOnSlurmTest {
   void aQosThatSubmitRefusesIsFound() throws IOException {
     Person person = new Person(workspace, Map.of("NEXA_CLUSTER", "default"));
     person.json("init", "--json");
-    assertThat(person.json("doctor", "--json", "job").text("result")).isEqualTo("ok");
+    assertThat(person.json("doctor", "--timeout", "5m", "--json", "job").text("result"))
+        .isEqualTo("ok");
     Path profile = workspace.resolve("configs/clusters/default.yaml");
     Files.writeString(profile, Files.readString(profile) + "qos: stxnone\n");
 
-    JsonObject found = person.json("doctor", "--json", "job").objects("findings").get(0);
+    JsonObject found =
+        person.json("doctor", "--timeout", "5m", "--json", "job").objects("findings").get(0);
 
     assertThat(found.text("result")).isEqualTo("failed");
     assertThat(found.text("says")).contains("no QOS 'stxnone'");
@@ -72,7 +74,8 @@ class DoctorOnSlurmTest {
     assertThat(wrong.replace("max_nodes: 99", "")).doesNotContain("h100").contains("a100");
     Files.writeString(profile, wrong);
 
-    JsonObject found = person.json("doctor", "--json", "profile").objects("findings").get(0);
+    JsonObject found =
+        person.json("doctor", "--timeout", "5m", "--json", "profile").objects("findings").get(0);
 
     assertThat(found.text("result")).isEqualTo("failed");
     assertThat(found.texts("remedies"))
@@ -81,18 +84,25 @@ class DoctorOnSlurmTest {
         .startsWith("sed -i --follow-symlinks -e ");
     Keys.run(workspace, "bash", "-c", found.texts("remedies").get(0));
     assertThat(profile).hasContent(right);
-    assertThat(person.json("doctor", "--json", "profile").text("result")).isEqualTo("ok");
+    assertThat(person.json("doctor", "--timeout", "5m", "--json", "profile").text("result"))
+        .isEqualTo("ok");
 
     Files.writeString(profile, wrong.replaceAll(" *max_nodes: 99,?", ""));
     assertThat(
-            person.json("doctor", "--json", "profile").objects("findings").get(0).texts("remedies"))
+            person
+                .json("doctor", "--timeout", "5m", "--json", "profile")
+                .objects("findings")
+                .get(0)
+                .texts("remedies"))
         .anyMatch(
             it -> it.matches("vi \\+\\d+ " + profile + "  # write partitions.cpu.max_nodes: .*"));
   }
 
   private static Map<String, String> results(Person person) {
     Map<String, String> results = new TreeMap<>();
-    JsonObject answer = person.json("doctor", "--json", "slurm", "profile", "accounting", "limits");
+    JsonObject answer =
+        person.json(
+            "doctor", "--timeout", "5m", "--json", "slurm", "profile", "accounting", "limits");
     for (JsonObject one : answer.objects("findings")) {
       results.put(one.text("check"), one.text("result"));
     }

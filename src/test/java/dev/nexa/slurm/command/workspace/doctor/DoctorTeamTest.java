@@ -105,6 +105,18 @@ class DoctorTeamTest {
   }
 
   @Test
+  void aPolicyThatMembersCannotReadIsFoundByItsOwner() throws IOException {
+    team.shell(ANN, "chmod 600 configs/policy.yaml configs/clusters/*.yaml");
+
+    String found = team.types(ANN, "doctor", "workspace", "team").out();
+    assertThat(found).contains("1 failed", "members cannot read ", "/configs/");
+    typed(found, "chmod ").forEach(line -> repair(ANN, line));
+    for (String user : new String[] {ANN, BOB}) {
+      assertThat(team.types(user, "doctor", "workspace", "team").exit()).as(user).isZero();
+    }
+  }
+
+  @Test
   void recordsThatOthersCanChangeAreFound() throws IOException {
     team.file("ends.yaml", "stage: data\nbackend: shell\nrun: exit\nresources: {time: 1m}\n");
     assertThat(team.types(BOB, "submit", "--local", "--wait", "ends.yaml").exit()).isZero();
