@@ -16,9 +16,10 @@ if [[ ${1:-} == end ]]; then
   trap '' TERM
   # Another process may have its number by now.
   grep -qs snapshot.sh "/proc/${2:-none}/cmdline" && kill "$2" || exit 0
+  exec {never}<> <(:) # to wait without a process: nothing is ever read from it
   for ((try = 0; try < 40; try++)); do
     kill -0 "$2" 2>/dev/null || exit 0
-    sleep 0.05
+    read -rt 0.05 -u "$never"
   done
   kill -KILL "$2"
   exit 0
@@ -40,13 +41,18 @@ digest() {
 }
 
 node() {
-  put kernel "$(uname -r)"
-  put os "$(sed -nE 's/^PRETTY_NAME="?([^"]*).*/\1/p' /etc/os-release)"
+  local line
+  read -r line </proc/sys/kernel/osrelease && put kernel "$line"
+  while IFS= read -r line; do
+    [[ ! $line =~ ^PRETTY_NAME=\"?([^\"]*) ]] || put os "${BASH_REMATCH[1]}"
+  done </etc/os-release
   put glibc "$(getconf GNU_LIBC_VERSION)"
-  put cpu "$(sed -n '/^model name/{s/.*: //p;q}' /proc/cpuinfo)"
+  while IFS= read -r line; do
+    [[ $line != "model name"* ]] || { put cpu "${line#*: }" && break; }
+  done </proc/cpuinfo
   put cpus "$(getconf _NPROCESSORS_ONLN)"
   # Nodes of one kind differ by some KiB.
-  put memory "$(awk '/^MemTotal/ {printf "%.0f GiB", $2 / 1048576}' /proc/meminfo)"
+  read -r _ line _ </proc/meminfo && put memory "$(((line + 524288) / 1048576)) GiB"
 }
 
 # Programs that may take long.
@@ -56,11 +62,11 @@ services() {
   # Without the lines that change by themselves, or from node to node.
   if text=$(try scontrol show config) && [[ $text == *SLURM_VERSION* ]]; then
     text=$(printf '%s\n' "$text" | grep -vE '^(Configuration data|BOOT_TIME|HASH_VAL|NEXT_JOB_ID|SLURM_CONF |Slurmctld\()')
-    put slurm.version "$(printf '%s\n' "$text" | sed -n 's/^SLURM_VERSION *= *//p')"
-    put slurm.cluster "$(printf '%s\n' "$text" | sed -n 's/^ClusterName *= *//p')"
+    [[ ! $text =~ SLURM_VERSION\ *=\ *([^[:space:]]*) ]] || put slurm.version "${BASH_REMATCH[1]}"
+    [[ ! $text =~ ClusterName\ *=\ *([^[:space:]]*) ]] || put slurm.cluster "${BASH_REMATCH[1]}"
     put slurm.config "$(printf '%s\n' "$text" | digest)"
   fi
-  put nvidia.driver "$(sed -nE 's/^NVRM.*[[:space:]]([0-9]{3,}\.[0-9.]+)[[:space:]].*/\1/p' /proc/driver/nvidia/version 2>/dev/null)"
+  [[ ! -r /proc/driver/nvidia/version ]] || put nvidia.driver "$(sed -nE 's/^NVRM.*[[:space:]]([0-9]{3,}\.[0-9.]+)[[:space:]].*/\1/p' /proc/driver/nvidia/version 2>/dev/null)"
   text=
   while IFS=, read -r driver model uuid serial; do
     [[ $driver =~ ^[0-9]+\.[0-9.]+$ ]] || continue
@@ -70,6 +76,7 @@ services() {
     text+="${text:+; }${uuid# }$([[ $serial != *[0-9]* ]] || echo " (${serial# })")"
   done < <(try nvidia-smi --query-gpu=driver_version,name,uuid,serial --format=csv,noheader,nounits)
   put run.gpus "$text"
+  ((${#count[@]})) || return 0
   text=
   for model in "${!count[@]}"; do text+="${count[$model]} x $model"$'\n'; done
   put gpus "$(printf '%s' "$text" | sort | paste -sd ';')"

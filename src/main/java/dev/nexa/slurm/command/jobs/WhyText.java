@@ -124,7 +124,9 @@ public final class WhyText {
     String ahead = jobs.map(count -> count + " before it, ").orElse("") + "partition ";
     waiting.partition().ifPresent(partition -> line(text, "place", ahead + partition));
     Optional<String> start = waiting.start().map(at -> "expected at " + at);
-    line(text, "start", start.orElse("Slurm does not know when"));
+    if (!waiting.sentence().startsWith("will never start")) {
+      line(text, "start", start.orElse("Slurm does not know when"));
+    }
     for (Waiting.Sooner sooner : waiting.sooner()) {
       line(text, "sooner", sooner.option() + ": " + sooner.start());
       line(text, "", "nexa-slurm submit " + explanation.config() + " " + sooner.option());

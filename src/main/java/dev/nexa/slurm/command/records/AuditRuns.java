@@ -1,5 +1,7 @@
 package dev.nexa.slurm.command.records;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
@@ -106,6 +108,13 @@ public record AuditRuns(Context context, Progress progress) {
 
   private Report audit(List<RunId> ids, LedgerCheck ledger, List<String> orphans, boolean repair) {
     Workspace workspace = context.workspace();
+    List<String> members = workspace.unsharedMembers();
+    if (repair && !members.isEmpty()) {
+      throw ErrorCode.RECORD_DAMAGED.error(
+          "%s was shared, and its modes are lost: a repair would write the lines of %s into your ledger"
+              .formatted(workspace.root(), String.join(", ", members)),
+          Advice.command("says how to share it again", "nexa-slurm", "doctor", "team"));
+    }
     RunsByScheduler runs = RunsByScheduler.of(workspace, ids, progress);
     Pass pass = new Pass(ledger, repair);
     pass.differences.addAll(chargedTwice(runs));

@@ -156,6 +156,22 @@ public final class Workspace {
   }
 
   /**
+   * Returns whose ledgers are here beside the owner's although the workspace is not shared: it was,
+   * and a copy or a backup has lost its modes. Empty for any other workspace.
+   */
+  public List<String> unsharedMembers() {
+    return isShared()
+        ? List.of()
+        : DurableFiles.list(runs(), "ledger-????-??.*.jsonl").stream()
+            .map(ledger -> ledger.getFileName().toString())
+            .map(
+                name ->
+                    name.substring("ledger-2026-01.".length(), name.length() - ".jsonl".length()))
+            .distinct()
+            .toList();
+  }
+
+  /**
    * Checks that a run or a pipeline is this user's.
    *
    * @param id its id, for the message
@@ -164,9 +180,13 @@ public final class Workspace {
   static void requireOwn(String id, Path path) {
     if (isOfAnotherUser(path)) {
       String owner = ownerOf(path);
+      boolean gone = owner.matches("\\d+"); // a user id without an account
       throw ErrorCode.RUN_OF_ANOTHER_USER.error(
           id + " belongs to " + owner + ": only that user can change it",
-          Advice.step("ask " + owner + "; root types: runuser -u " + owner + " -- nexa-slurm …"));
+          Advice.step(
+              gone
+                  ? "its user has no account: `nexa-slurm doctor leftovers` says how it gets a successor"
+                  : "ask " + owner + "; root types: runuser -u " + owner + " -- nexa-slurm …"));
     }
   }
 

@@ -33,10 +33,21 @@ public final class WaitReason {
                       + names(after, " and ", states)
                       + ", which did not end as needed")
               + "; "
+              + why(after, states)
               + wayOut(run, journal);
       case "JobHeldUser" -> "held; `scontrol release " + entry.arrayJobId() + "` lets it go";
       default -> sentence;
     };
+  }
+
+  /** Returns the command that explains the earlier run that ended badly; empty for a job. */
+  private static String why(List<Earlier> after, Map<String, String> states) {
+    return after.stream()
+        .filter(one -> one.run().isPresent())
+        .filter(one -> !states.getOrDefault(one.reference(), "").endsWith("completed"))
+        .findFirst()
+        .map(one -> "`nexa-slurm why " + one.reference() + "` says why, ")
+        .orElse("");
   }
 
   /**

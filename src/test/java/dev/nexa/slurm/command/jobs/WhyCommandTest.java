@@ -376,7 +376,7 @@ class WhyCommandTest {
       textBlock =
           """
           Dependency               | waits for another job to end: afterok of FIRST (job 4711, cancelled)
-          DependencyNeverSatisfied | will never start: it waits for afterok of FIRST (job 4711, cancelled), which did not end as needed; `nexa-slurm cancel RUN` removes it
+          DependencyNeverSatisfied | will never start: it waits for afterok of FIRST (job 4711, cancelled), which did not end as needed; `nexa-slurm why FIRST` says why, `nexa-slurm cancel RUN` removes it
           JobHeldUser              | held; `scontrol release 4712` lets it go
           """)
   void aRunThatWaitsNamesTheRunsAndTheCommand(String reason, String sentence) {

@@ -526,12 +526,18 @@ public final class SlurmScheduler implements Scheduler {
   public ExpectedStart expectedStart(List<String> options) {
     Duration patience = shortPatience();
     CommandResult result = run(SlurmCommands.testOnly(options), patience);
-    return result.timedOut()
-        ? ExpectedStart.unknown(
-            "sbatch gave "
-                + late("in " + patience.toSeconds() + " s", result)
-                + "; `scontrol ping` says more")
-        : TestOnlyText.read(result.err());
+    if (result.timedOut()) {
+      return ExpectedStart.unknown(
+          "sbatch gave "
+              + late("in " + patience.toSeconds() + " s", result)
+              + "; `scontrol ping` says more");
+    }
+    ExpectedStart read = TestOnlyText.read(result.err());
+    boolean silent = read.at().isEmpty() && read.why().isEmpty();
+    // A script of the site may end before it starts Slurm's own sbatch.
+    return silent && result.exit() != 0
+        ? ExpectedStart.never("sbatch ended with %s: %s".formatted(result.exit(), result.err()))
+        : read;
   }
 
   private Duration shortPatience() {

@@ -6,7 +6,6 @@ import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.run.Context;
 import java.io.UncheckedIOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -24,6 +23,9 @@ import java.util.stream.Collectors;
 final class Checkup {
   /** The checks that a cause belongs to, whoever meets it first. */
   private static final List<String> OWNERS = List.of("workspace", "policy", "slurm", "profile");
+
+  /** How long checks that ask Slurm may take after `slurm` has found that it does not answer. */
+  private static final Duration AFTER_SLURM = Duration.ofSeconds(1);
 
   private Checkup() {}
 
@@ -44,11 +46,21 @@ final class Checkup {
     long end = System.nanoTime() + patience.toNanos();
     List<Future<List<CheckFinding>>> running =
         checks.stream().map(check -> threads.submit(() -> look(check, context))).toList();
-    List<CheckFinding> findings = new ArrayList<>();
-    for (int i = 0; i < checks.size(); i++) {
-      String name = checks.get(i).name();
-      result(name, running.get(i), end, patience).forEach(one -> findings.add(one.of(name)));
+    Map<Check, List<CheckFinding>> found = new HashMap<>();
+    for (boolean asks : List.of(false, true)) {
+      for (int i = 0; i < checks.size(); i++) {
+        Check check = checks.get(i);
+        if (check.asksSlurm() == asks) {
+          List<CheckFinding> its = result(check.name(), running.get(i), end, patience);
+          found.put(check, its.stream().map(one -> one.of(check.name())).toList());
+          boolean silent =
+              check.name().equals("slurm") && !its.stream().allMatch(CheckFinding::isOk);
+          end = silent ? Math.min(end, System.nanoTime() + AFTER_SLURM.toNanos()) : end;
+        }
+      }
     }
+    List<CheckFinding> findings =
+        checks.stream().flatMap(it -> found.getOrDefault(it, List.of()).stream()).toList();
     threads.shutdownNow();
     try {
       // Those that still run end their programs.

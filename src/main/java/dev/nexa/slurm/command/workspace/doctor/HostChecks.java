@@ -11,6 +11,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.command.workspace.ShareWorkspace;
 import dev.nexa.slurm.records.runs.Heartbeat;
+import dev.nexa.slurm.records.runs.LockOwner;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.cron.CronPasses;
@@ -37,6 +38,7 @@ final class HostChecks {
   private static final Duration MOST_SKEW = Duration.ofSeconds(5);
 
   private static final Duration SOON = Duration.ofMinutes(5);
+  private static final Duration LONGEST_LOCK = Duration.ofMinutes(10);
   private static final int MOST_NAMED = 3;
 
   private static final int SMALLEST_ARCHIVE = 1 << 20;
@@ -128,9 +130,23 @@ final class HostChecks {
         .orElseGet(() -> failed(path + " is no " + kind, RECORDS, Access.moveAway(path)));
   }
 
+  /** Looks for a lock that is held for longer than any command works under it. */
+  private static void locks(Workspace workspace, List<CheckFinding> findings) {
+    for (Path lock : DurableFiles.list(workspace.root().resolve(".nexa"), "*.lock")) {
+      String holder = Files.isReadable(lock) ? DurableFiles.read(lock) : "";
+      boolean old = DurableFiles.written(lock).isBefore(Instant.now().minus(LONGEST_LOCK));
+      if (old && !LockOwner.dead(holder)) {
+        String says = lock + " is held by " + LockOwner.words(holder);
+        Advice remove = Access.type("rm", "if that process does not run any more", lock);
+        findings.add(failed(says, RECORDS + " wait for it", remove));
+      }
+    }
+  }
+
   /** Looks at the files in runs/ that each submit reads or writes. */
   private static List<CheckFinding> records(Context context, Workspace workspace) {
     List<CheckFinding> findings = new ArrayList<>();
+    locks(workspace, findings);
     Path latest = workspace.own(workspace.runs(), "latest", "");
     if (Files.exists(latest, LinkOption.NOFOLLOW_LINKS) && !Files.isSymbolicLink(latest)) {
       String says = latest + " is no link, so submit cannot point it at the new run";
@@ -178,6 +194,23 @@ final class HostChecks {
 
   static List<CheckFinding> team(Context context) {
     Workspace workspace = context.workspace();
+    Set<String> members = new TreeSet<>(workspace.unsharedMembers());
+    if (!members.isEmpty()) {
+      String says = "%s was shared, and its modes are lost: it has ledgers of %s";
+      Advice init =
+          Advice.step(
+              "then its owner types, with the team's group for TEAM: " + initGroup(workspace));
+      List<Advice> advice = new ArrayList<>();
+      for (String member : members) {
+        Path[] its =
+            DurableFiles.list(workspace.runs(), "*." + member + "{,.*}").toArray(Path[]::new);
+        advice.add(Access.type("chown -hR " + member, "root types it", its));
+      }
+      advice.add(Advice.step("root gives each run in runs/ to its submitter, as its journal says"));
+      advice.add(init);
+      says = says.formatted(workspace.root(), String.join(", ", members));
+      return List.of(failed(says, "who can submit here, and whose the records are").with(advice));
+    }
     if (context.missing().isPresent() || !ShareWorkspace.isTeams(workspace)) {
       return List.of(ok("the workspace is not shared with a group"));
     }
@@ -234,6 +267,11 @@ final class HostChecks {
     }
     writable(workspace, affects).ifPresent(findings::add);
     return orOk(findings, "the workspace is shared with the group " + group);
+  }
+
+  private static Advice initGroup(Workspace workspace) {
+    return Advice.command(
+        "", "nexa-slurm", "--workspace", workspace.root(), "init", "--group", "TEAM");
   }
 
   /**

@@ -4,6 +4,7 @@ import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.advice;
 import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.failed;
 import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.ok;
 import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.orOk;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.unknown;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -53,6 +54,9 @@ final class RuleChecks {
     String none = limit + ", and it names nobody who may approve";
     Advice how = Access.type("nexa-slurm explain docs/approvals.md", "says how to name approvers");
     List<String> uncounted = new ArrayList<>();
+    if (!context.workspace().unsharedMembers().isEmpty()) {
+      return List.of(unknown("it could not look: see team"));
+    }
     if (context.missing().isEmpty()) {
       new BudgetUsage(context).on(LocalDate.now(Clock.systemUTC()), uncounted);
     }
@@ -214,7 +218,12 @@ final class RuleChecks {
               ? Access.change(address, "write the address of the channel " + channel.name())
               : Access.change(file, lines.of(key), "correct " + key);
       boolean open = (ShareWorkspace.mode(address) & READ_BY_OTHERS) != 0;
-      Advice first = open ? Access.type("chmod 600", KNOWN, address) : correct;
+      Path program = Path.of(channel.command().stream().findFirst().orElse("/"));
+      boolean closed = Files.isRegularFile(program) && !Files.isExecutable(program);
+      Advice first =
+          open
+              ? Access.type("chmod 600", KNOWN, address)
+              : closed ? Access.type("chmod +x", "", program) : correct;
       SendNotices.fault(channel, context.environment())
           .map(why -> failed(channel.name() + ": " + why, affects, first, test))
           .ifPresent(findings::add);

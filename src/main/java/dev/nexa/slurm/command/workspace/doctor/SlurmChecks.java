@@ -79,8 +79,8 @@ final class SlurmChecks {
     } catch (SchedulerUnavailable silent) {
       List<Advice> advice = new ArrayList<>(silent.advice());
       if (!conf.isEmpty()) {
-        advice.add(
-            0, Advice.step("SLURM_CONF names " + conf + ": see whether it is this cluster's"));
+        String why = "if " + conf + " is not this cluster's; or export the path that is right";
+        advice.add(0, Access.type("unset SLURM_CONF", why));
       }
       return List.of(failed(silent, ALL).with(advice));
     }
@@ -253,10 +253,10 @@ final class SlurmChecks {
           AccountingQuery.byNames(List.of("nexa-slurm-doctor"), Instant.now()), row -> {});
     } catch (SchedulerUnavailable refused) {
       // sacctmgr has answered, so the database runs.
-      Advice again = Access.type("sacct -X -S now-1hour", "shows what sacct says");
-      Advice ask = Advice.step("ask who runs Slurm why sacct does not answer you");
+      Advice again = Access.type("timeout 60 sacct -X -S now-1hour", "shows what sacct says");
+      Advice ask = Advice.step("ask whose program it is why it does not answer you");
       if (refused.code() != ErrorCode.WORKSPACE_BUSY) { // else a pass asks it just now
-        return List.of(failed(refused, affects).with(List.of(again, ask)));
+        return List.of(failed(refused, affects).with(List.of(which("sacct"), again, ask)));
       }
     }
     return List.of(ok("it answers; your default account: " + account.orElse("none")));
@@ -300,10 +300,16 @@ final class SlurmChecks {
     Advice ask = Advice.step("ask who runs the cluster, or use another partition, account or QOS");
     for (String why : refused.keySet()) {
       String says = "Slurm refuses a job with " + refused.get(why) + ": " + why;
-      findings.add(failed(says, "submit", ask, yours));
+      Advice look = why.startsWith("sbatch ") ? which("sbatch") : yours;
+      findings.add(failed(says, "submit", ask, look));
     }
     return orOk(
         findings, "Slurm would take a job of a minute, with a GPU in partitions that have GPUs");
+  }
+
+  /** A script of the site may stand before Slurm's own client. */
+  private static Advice which(String client) {
+    return Access.type("command -v " + client, "shows which " + client + " this shell starts");
   }
 
   /** A QOS may refuse jobs with GPUs, and a partition may refuse jobs without. */

@@ -225,6 +225,10 @@ final class TierChecks {
       Path folder = run.path();
       boolean theirs = run.isOfAnotherUser();
       boolean open = !theirs && Files.isWritable(folder) && Files.isExecutable(folder);
+      if (theirs && run.owner().matches("\\d+")) {
+        findings.add(withoutAccount(workspace, run, affects));
+        continue;
+      }
       if (open || !Files.isDirectory(folder) || (theirs && workspace.isShared())) {
         continue;
       }
@@ -239,6 +243,18 @@ final class TierChecks {
     }
   }
 
+  /** The successor is the owner of the workspace, because the passes of the owner settle all. */
+  private static CheckFinding withoutAccount(Workspace workspace, RunFolder run, String affects) {
+    String successor = Workspace.ownerOf(workspace.root());
+    List<Path> its = new ArrayList<>(List.of(run.path(), run.manifest(), run.cost()));
+    its.add(workspace.runs().resolve("open").resolve(run.id().value()));
+    its.removeIf(Files::notExists);
+    String says = "the unfinished run %s belongs to the user id %s, which has no account";
+    Advice give = Access.type("chown -hR " + successor, "root types it", its.toArray(Path[]::new));
+    Advice pass = Access.type("nexa-slurm reconcile", successor + " types it");
+    return failed(says.formatted(run.path(), run.owner()), affects, give, pass);
+  }
+
   /**
    * Finds unfinished runs whose plan or estimate is not what was submitted: no pass settles them.
    */
@@ -247,6 +263,15 @@ final class TierChecks {
       RunFolder run = workspace.run(id);
       if (!run.isOfAnotherUser() && run.hasJournal()) {
         String affects = "its manifest and its cost: passes wait for the file";
+        if (run.journal().read().isEmpty()) {
+          String says = "the journal of the unfinished run " + run.path() + " is empty";
+          Advice back =
+              Advice.step(
+                  "bring journal.jsonl back from a backup; its jobs have names that begin with "
+                      + id);
+          findings.add(failed(says, affects, back));
+          continue;
+        }
         Advice how =
             Access.type("nexa-slurm explain " + ErrorCode.FILE_CHANGED.text(), "says what to do");
         ProvenFiles.of(run, run.journal().read())

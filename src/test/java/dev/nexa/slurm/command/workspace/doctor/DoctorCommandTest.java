@@ -12,8 +12,10 @@ import dev.nexa.slurm.run.Context;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -216,6 +218,36 @@ class DoctorCommandTest {
                   + address
                   + "}}\n");
         }),
+    LOCK_OF_ANOTHER_HOST(
+        "workspace",
+        "failed",
+        test -> {
+          Instant now = Instant.now();
+          test.ada.file(".nexa/budgets.lock", "login2 24173 %s %s 1 59".formatted(now, now));
+          Path lock = test.ada.workspace.resolve(".nexa/budgets.lock");
+          Files.setLastModifiedTime(lock, FileTime.from(now.minusSeconds(1200)));
+        }),
+    EMPTY_JOURNAL(
+        "leftovers",
+        "failed",
+        test -> {
+          test.open("data_20261129_100000");
+          test.ada.file("runs/data_20261129_100000/journal.jsonl", "");
+        }),
+    LEDGER_OF_A_MEMBER(
+        "team", "failed", test -> test.ada.file("runs/ledger-2026-11.bob.jsonl", "")),
+    PROGRAM_WITHOUT_ITS_RIGHT(
+        "notifications",
+        "failed",
+        test -> {
+          Path page = Files.createFile(test.folder.resolve("page"));
+          test.ada.file(
+              "configs/policy.yaml",
+              "approval_over: {amount: 10, currency: USD}\n"
+                  + "notify: {pager: {kind: command, command: ["
+                  + page
+                  + "]}}\n");
+        }),
     NO_PROFILE(
         "tiers",
         "failed",
@@ -413,7 +445,8 @@ class DoctorCommandTest {
     assertThat(gone.exit()).isEqualTo(1);
     assertThat(gone.out())
         .contains("failed   workspace      there is no workspace /gone (NEXA_WORKSPACE)")
-        .contains("→ nexa-slurm init --workspace /gone", "unknown  slurm ");
+        .contains("→ unset NEXA_WORKSPACE", "unknown  slurm ")
+        .doesNotContain(" init ");
   }
 
   @Test
@@ -453,7 +486,31 @@ class DoctorCommandTest {
     JsonObject found = worst(doctor("accounting"));
 
     assertThat(found.text("says")).contains("Access denied");
-    assertThat(found.texts("remedies").get(0)).startsWith("sacct -X -S now-1hour");
+    assertThat(found.texts("remedies").get(0)).startsWith("command -v sacct");
+  }
+
+  @Test
+  void anSbatchOfTheSiteThatFailsIsQuoted() {
+    ada.withSlurm();
+    ada.program("sbatch", "echo 'module: command not found' >&2; exit 1");
+
+    JsonObject found = worst(doctor("limits"));
+
+    assertThat(found.text("result")).isEqualTo("failed");
+    assertThat(found.text("says")).contains("sbatch ended with 1: module: command not found");
+    assertThat(found.texts("remedies")).anyMatch(it -> it.startsWith("command -v sbatch"));
+  }
+
+  /** After a restore without owners, the lines of members would become the owner's. */
+  @Test
+  void anAuditRepairsNothingWhereTheModesOfATeamAreLost() {
+    ada.file("runs/ledger-2026-11.bob.jsonl", "");
+
+    assertThat(ada.type("audit", "--repair").err())
+        .contains("was shared, and its modes are lost", "nexa-slurm doctor team");
+    assertThat(ada.type("audit").exit()).isZero();
+    assertThat(ada.type("doctor", "team").out())
+        .contains("→ chown -hR bob " + ada.workspace + "/runs/ledger-2026-11.bob.jsonl");
   }
 
   @Test
@@ -474,7 +531,7 @@ class DoctorCommandTest {
     ada.withSlurm();
     ada.program("scontrol", "echo 'cannot stat file nope.conf, retrying' >&2; exec /bin/sleep 60");
 
-    Screen screen = ada.type("doctor", "--timeout", "4s", "slurm", "accounting", "limits");
+    Screen screen = ada.type("doctor", "--timeout", "12s", "slurm", "accounting", "limits");
 
     assertThat(screen.out())
         .contains("no answer in time; it printed: cannot stat file nope.conf, retrying")

@@ -146,6 +146,20 @@ class DoctorTeamTest {
         .contains("belongs to the user id 54321, which has no account", " -uid 54321 -exec chown");
   }
 
+  @Test
+  void anUnfinishedRunOfWhoHasLeftGetsASuccessor() throws IOException {
+    team.file("sleep.yaml", "stage: data\nbackend: shell\nrun: sleep 1\nresources: {time: 1m}\n");
+    assertThat(team.types(BOB, "submit", "--local", "sleep.yaml").exit()).isZero();
+    team.shell("root", "chown -hR 54321 runs/*_* runs/open/* runs/manifests/*");
+
+    String found = team.types(ANN, "doctor", "leftovers").out();
+
+    assertThat(found).contains("belongs to the user id 54321, which has no account");
+    typed(found, "chown ").forEach(line -> repair("root", line));
+    assertThat(team.types(ANN, "doctor", "leftovers").exit()).isZero();
+    assertThat(team.shell("root", "find runs -user 54321")).isEmpty();
+  }
+
   /** A sticky folder keeps a member's file from all but the member, its own owner and root. */
   @Test
   void whatStandsInTheWayOfALinkIsMovedByWhoOwnsIt() throws IOException {
