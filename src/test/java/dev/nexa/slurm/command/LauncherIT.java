@@ -83,6 +83,15 @@ class LauncherIT {
     }
   }
 
+  @Test
+  void itStartsUnderTheMemoryLimitOfALoginNode() throws Exception {
+    ProcessBuilder builder =
+        new ProcessBuilder("bash", "-c", "ulimit -v 4000000; exec ./nexa-slurm --version");
+    builder.environment().put("XDG_CACHE_HOME", "/dev/null");
+    Process process = builder.redirectErrorStream(true).start();
+    assertThat(process.getInputStream().readAllBytes()).asString().startsWith("nexa-slurm ");
+  }
+
   private String run(String... command) throws Exception {
     ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
     builder.command().add(0, Path.of("nexa-slurm").toAbsolutePath().toString());

@@ -38,6 +38,10 @@ public final class Workspace {
   /** The length of {@code _yyyyMMdd_HHmmss} in a run's id. */
   private static final int TIME_LENGTH = 16;
 
+  /** The name of a user is a word of a command that root is told to type. */
+  private static final String LEDGER_OF_A_MEMBER =
+      "ledger-.{7}\\.([A-Za-z_][A-Za-z0-9_.@-]*)\\.jsonl";
+
   /** Name of the folder with the archives of packed code. */
   private static final String CODE = "code";
 
@@ -164,9 +168,8 @@ public final class Workspace {
         ? List.of()
         : DurableFiles.list(runs(), "ledger-????-??.*.jsonl").stream()
             .map(ledger -> ledger.getFileName().toString())
-            .map(
-                name ->
-                    name.substring("ledger-2026-01.".length(), name.length() - ".jsonl".length()))
+            .filter(name -> name.matches(LEDGER_OF_A_MEMBER))
+            .map(name -> name.replaceFirst(LEDGER_OF_A_MEMBER, "$1"))
             .distinct()
             .toList();
   }

@@ -536,7 +536,8 @@ public final class SlurmScheduler implements Scheduler {
     boolean silent = read.at().isEmpty() && read.why().isEmpty();
     // A script of the site may end before it starts Slurm's own sbatch.
     return silent && result.exit() != 0
-        ? ExpectedStart.never("sbatch ended with %s: %s".formatted(result.exit(), result.err()))
+        ? ExpectedStart.never(
+            "sbatch ended with " + result.exit() + ": " + result.err().strip().replace('\n', ';'))
         : read;
   }
 

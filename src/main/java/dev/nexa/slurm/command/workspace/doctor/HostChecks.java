@@ -132,7 +132,8 @@ final class HostChecks {
 
   /** Looks for a lock that is held for longer than any command works under it. */
   private static void locks(Workspace workspace, List<CheckFinding> findings) {
-    for (Path lock : DurableFiles.list(workspace.root().resolve(".nexa"), "*.lock")) {
+    for (Path lock :
+        DurableFiles.list(workspace.root().resolve(".nexa"), "{budgets,accounting}.lock")) {
       String holder = Files.isReadable(lock) ? DurableFiles.read(lock) : "";
       boolean old = DurableFiles.written(lock).isBefore(Instant.now().minus(LONGEST_LOCK));
       if (old && !LockOwner.dead(holder)) {

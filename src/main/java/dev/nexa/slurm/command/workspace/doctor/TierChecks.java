@@ -250,7 +250,11 @@ final class TierChecks {
     its.add(workspace.runs().resolve("open").resolve(run.id().value()));
     its.removeIf(Files::notExists);
     String says = "the unfinished run %s belongs to the user id %s, which has no account";
-    Advice give = Access.type("chown -hR " + successor, "root types it", its.toArray(Path[]::new));
+    Advice give =
+        Access.type(
+            "chown -hR " + successor,
+            "root types it, if that user has left",
+            its.toArray(Path[]::new));
     Advice pass = Access.type("nexa-slurm reconcile", successor + " types it");
     return failed(says.formatted(run.path(), run.owner()), affects, give, pass);
   }
