@@ -3,7 +3,7 @@
 # What a run runs on (docs/summary.md lists the names):
 #   snapshot.sh UV CONTAINER ENV_FILE [SECONDS...] in a job, beside its command: looks at the node at once, at the process after so
 #                                                 many seconds
-#   snapshot.sh end PID                           lets that one share what it has, and waits up to two seconds for it
+#   snapshot.sh end PID                           lets that one share what it has, and waits up to five seconds for it
 #   snapshot.sh here [PYTHON [FOLDER|LIBRARY]...] prints what is known of this machine
 # It fails no job: what it cannot know is absent. Names that begin with `run.` are of the one run; the others are equal for all
 # runs on like nodes, and kept once, in runs/snapshots/.
@@ -17,11 +17,12 @@ if [[ ${1:-} == end ]]; then
   # Another process may have its number by now.
   grep -qs snapshot.sh "/proc/${2:-none}/cmdline" && kill "$2" || exit 0
   exec {never}<> <(:) # to wait without a process: nothing is ever read from it
-  for ((try = 0; try < 40; try++)); do
+  for ((try = 0; try < 100; try++)); do
     kill -0 "$2" 2>/dev/null || exit 0
     read -rt 0.05 -u "$never"
   done
   kill -KILL "$2"
+  rm -f -- "${NEXA_ATTEMPT:-/none}.snapshot.tsv."*
   exit 0
 fi
 

@@ -300,8 +300,13 @@ final class SlurmChecks {
     Advice ask = Advice.step("ask who runs the cluster, or use another partition, account or QOS");
     for (String why : refused.keySet()) {
       String says = "Slurm refuses a job with " + refused.get(why) + ": " + why;
-      Advice look = why.startsWith("sbatch ") ? which("sbatch") : yours;
-      findings.add(failed(says, "submit", ask, look));
+      boolean itself = why.startsWith("sbatch ended ");
+      Advice other =
+          Advice.step("correct that program, or put the folder of Slurm's own first on PATH");
+      findings.add(
+          itself
+              ? failed(why, "submit", which("sbatch"), other)
+              : failed(says, "submit", ask, yours));
     }
     return orOk(
         findings, "Slurm would take a job of a minute, with a GPU in partitions that have GPUs");
