@@ -134,8 +134,9 @@ final class HostChecks {
   private static void locks(Workspace workspace, List<CheckFinding> findings) {
     for (Path lock :
         DurableFiles.list(workspace.root().resolve(".nexa"), "{budgets,accounting}.lock")) {
-      String holder = Files.isReadable(lock) ? DurableFiles.read(lock) : "";
-      boolean old = DurableFiles.written(lock).isBefore(Instant.now().minus(LONGEST_LOCK));
+      long written = lock.toFile().lastModified(); // 0 if it was released just now
+      boolean old = Instant.ofEpochMilli(written).isBefore(Instant.now().minus(LONGEST_LOCK));
+      String holder = old && Files.isReadable(lock) ? DurableFiles.read(lock) : "";
       if (old && !LockOwner.dead(holder)) {
         String says = lock + " is held by " + LockOwner.words(holder);
         Advice remove = Access.type("rm", "if that process does not run any more", lock);
