@@ -1,6 +1,7 @@
 package dev.nexa.slurm.cluster.scheduler;
 
 import java.util.Map;
+import java.util.Set;
 
 /** Explains Slurm's reasons for waiting (squeue(1), JOB REASON CODES) in a sentence. */
 public final class PendingReason {
@@ -37,7 +38,15 @@ public final class PendingReason {
               "could not be launched and is held; ask an administrator"),
           Map.entry("None", NEW));
 
+  private static final Set<String> FINAL =
+      Set.of("DependencyNeverSatisfied", "PartitionTimeLimit", "PartitionNodeLimit");
+
   private PendingReason() {}
+
+  /** Returns whether a job that waits for this reason will never start as it is. */
+  public static boolean isFinal(String reason) {
+    return FINAL.contains(reason);
+  }
 
   /**
    * Returns the explanation of a reason code.

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.cluster.scheduler.PendingReason;
 import dev.nexa.slurm.run.diagnosis.Clue;
 import dev.nexa.slurm.run.diagnosis.CodeLine;
 import dev.nexa.slurm.run.diagnosis.Explanation;
@@ -124,7 +125,7 @@ public final class WhyText {
     String ahead = jobs.map(count -> count + " before it, ").orElse("") + "partition ";
     waiting.partition().ifPresent(partition -> line(text, "place", ahead + partition));
     Optional<String> start = waiting.start().map(at -> "expected at " + at);
-    if (!waiting.sentence().startsWith("will never start")) {
+    if (!PendingReason.isFinal(waiting.reason())) {
       line(text, "start", start.orElse("Slurm does not know when"));
     }
     for (Waiting.Sooner sooner : waiting.sooner()) {

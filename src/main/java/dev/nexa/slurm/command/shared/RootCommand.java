@@ -184,12 +184,18 @@ public final class RootCommand implements Runnable {
       requireReachable(named.get());
       if (!Files.isDirectory(named.get())) {
         List<Advice> advice = new ArrayList<>();
-        advice.add(
-            WorkspaceSearch.near(named.get())
-                .map(near -> nearest(named.get(), near))
-                .orElse(
-                    Advice.step("name one that exists: --workspace DIR, or NEXA_WORKSPACE=DIR")));
-        if (!Files.exists(named.get())) {
+        boolean typed = workspace.getValue() != null;
+        if (!typed) {
+          String right = "this folder's workspace counts then; or export the path that is right";
+          advice.add(Advice.command(right, "unset", "NEXA_WORKSPACE"));
+        }
+        Optional<Path> near = WorkspaceSearch.near(named.get());
+        near.ifPresent(it -> advice.add(nearest(named.get(), it)));
+        if (typed && near.isEmpty()) {
+          advice.add(Advice.step("name one that exists: --workspace DIR, or NEXA_WORKSPACE=DIR"));
+        }
+        // Instead of a variable's, a new one would have no budgets and no approvers.
+        if (typed && !Files.exists(named.get())) {
           advice.add(
               Advice.command(
                   "makes a new one; look first whether its file system is mounted",
@@ -202,7 +208,7 @@ public final class RootCommand implements Runnable {
             "there is no workspace "
                 + named.get().toAbsolutePath().normalize()
                 + (Files.exists(named.get()) ? ": it is not a folder" : "")
-                + (workspace.getValue() == null ? " (NEXA_WORKSPACE)" : ""),
+                + (typed ? "" : " (NEXA_WORKSPACE)"),
             advice);
       }
       return new Context(named.get(), environment);

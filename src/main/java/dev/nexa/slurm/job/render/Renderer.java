@@ -133,14 +133,17 @@ public final class Renderer {
     StringWriter text = new StringWriter(8192);
     try {
       freemarker.getTemplate(launch.template()).process(ScriptModel.of(plan, launch), text);
-    } catch (ParseException wrong) {
-      Position at = at(wrong.getTemplateName(), wrong.getLineNumber(), wrong.getColumnNumber());
-      throw failure(at.toString(), wrong.getEditorMessage(), wrong);
     } catch (TemplateException wrong) {
       Position at =
           at(wrong.getTemplateSourceName(), wrong.getLineNumber(), wrong.getColumnNumber());
       throw failure(at.toString(), wrong.getMessageWithoutStackTop(), wrong);
     } catch (IOException failed) {
+      // Of a template that load() has tried, FreeMarker keeps the error as the cause of another.
+      Throwable first = failed.getCause() instanceof ParseException ? failed.getCause() : failed;
+      if (first instanceof ParseException wrong) {
+        Position at = at(wrong.getTemplateName(), wrong.getLineNumber(), wrong.getColumnNumber());
+        throw failure(at.toString(), wrong.getEditorMessage(), wrong);
+      }
       throw failure(templates.told(launch.template()), String.valueOf(failed.getMessage()), failed);
     }
     if (templates.hasOthers()) {

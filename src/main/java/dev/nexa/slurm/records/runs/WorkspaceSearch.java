@@ -1,6 +1,7 @@
 package dev.nexa.slurm.records.runs;
 
 import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileOwner;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -90,7 +91,12 @@ public record WorkspaceSearch(
     }
     if (theirs.isPresent()) {
       String name = Advice.word("NEXA_WORKSPACE=" + theirs.get());
-      Advice use = Advice.step("to work in it, type: export " + name);
+      // Root may work in each workspace.
+      boolean open =
+          Files.isWritable(theirs.get())
+              || new Workspace(theirs.get(), DurableFiles.onDisk()).isShared();
+      String ask = Workspace.ownerOf(theirs.get()) + " can share it with a group: docs/teams.md";
+      Advice use = Advice.step(open ? "to work in it, type: export " + name : ask);
       return here == Here.OURS ? List.of(use, makesOne()) : List.of(use, elsewhere());
     }
     Advice names = Advice.step("or name yours: --workspace DIR, or NEXA_WORKSPACE=DIR");

@@ -53,10 +53,12 @@ public final class CronPasses {
   /**
    * The schedules of this workspace and its newest pass.
    *
+   * @param gone other workspaces in the crontab, whose folders are gone
    * @param notRead why the crontab could not be read; empty if it was
    */
   public record Shown(
       List<Installed> installed,
+      List<String> gone,
       Optional<String> notRead,
       Optional<Heartbeat> heartbeat,
       Instant now,
@@ -124,9 +126,10 @@ public final class CronPasses {
   public Shown show() {
     List<Installed> installed = new ArrayList<>();
     Optional<String> notRead = Optional.empty();
+    Crontab crontab = new Crontab("");
     try {
-      Optional<Crontab.Line> line =
-          program.installed() ? program.read().find(workspace) : Optional.empty();
+      crontab = program.installed() ? program.read() : crontab;
+      Optional<Crontab.Line> line = crontab.find(workspace);
       line.ifPresent(one -> installed.add(new Installed("crontab", one.text(), one.every())));
     } catch (NexaException failed) {
       notRead = Optional.of(String.valueOf(failed.getMessage()));
@@ -144,8 +147,8 @@ public final class CronPasses {
     Optional<Heartbeat> heartbeat = Heartbeat.read(context.workspace());
     Instant now = Instant.now();
     boolean anyRun = Files.isDirectory(context.workspace().runs());
-    return new Shown(
-        installed, notRead, heartbeat, now, HeartbeatCheck.of(heartbeat, anyRun, every, now));
+    HeartbeatCheck check = HeartbeatCheck.of(heartbeat, anyRun, every, now);
+    return new Shown(installed, crontab.gone(), notRead, heartbeat, now, check);
   }
 
   private Optional<String> startOfTimer() {

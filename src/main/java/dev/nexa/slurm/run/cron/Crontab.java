@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,6 +53,17 @@ public record Crontab(String text) {
       }
     }
     return Optional.empty();
+  }
+
+  /** Returns the workspaces that have a line and whose folders are gone, as after a move. */
+  public List<String> gone() {
+    return lines().stream()
+        .filter(line -> !line.startsWith("#") && line.contains(MARK))
+        .map(line -> line.substring(line.lastIndexOf(MARK)).replaceFirst("^[^:]*: ", "").strip())
+        .map(name -> new String(name.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8))
+        .map(name -> name.replace("\\%", "%"))
+        .filter(name -> Files.notExists(Path.of(name)))
+        .toList();
   }
 
   /**

@@ -37,6 +37,18 @@ class CrontabTest {
     assertThat(another.without(Path.of("/srv/other")).without(SCIENCE).bytes()).isEqualTo(others);
   }
 
+  /** A workspace that was moved leaves its line behind. */
+  @Test
+  void aLineOfAFolderThatIsGoneIsNamed() {
+    Path odd = Path.of("/not/there/50% ü");
+    Crontab both =
+        new Crontab("# 1 # nexa-slurm every 5m: /none\n")
+            .with(command(folder.toString()), PassInterval.DEFAULT)
+            .with(command(odd.toString()), PassInterval.DEFAULT);
+
+    assertThat(both.gone()).containsExactly(odd.toString());
+  }
+
   @Test
   void aLineIsCorrectedWhereItStands() {
     Crontab one = new Crontab("a\n").with(command("/srv/science"), PassInterval.DEFAULT);

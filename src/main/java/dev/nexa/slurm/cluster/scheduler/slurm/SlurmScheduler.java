@@ -522,6 +522,7 @@ public final class SlurmScheduler implements Scheduler {
    * a minute.
    *
    * @param options in sbatch's notation, {@code --name=value}
+   * @throws SchedulerUnavailable if sbatch ends by itself, without an answer of Slurm
    */
   public ExpectedStart expectedStart(List<String> options) {
     Duration patience = shortPatience();
@@ -534,11 +535,11 @@ public final class SlurmScheduler implements Scheduler {
     }
     ExpectedStart read = TestOnlyText.read(result.err());
     boolean silent = read.at().isEmpty() && read.why().isEmpty();
-    // A script of the site may end before it starts Slurm's own sbatch.
-    return silent && result.exit() != 0
-        ? ExpectedStart.never(
-            "sbatch ended with " + result.exit() + ": " + result.err().strip().replace('\n', ';'))
-        : read;
+    if (silent && result.exit() != 0) {
+      // A script of the site may end before it starts Slurm's own sbatch.
+      throw unavailable("sbatch", result);
+    }
+    return read;
   }
 
   private Duration shortPatience() {

@@ -102,6 +102,16 @@ final class Access {
     return type("chown " + option + " " + me + ":", "root types it: the workspace is yours", paths);
   }
 
+  /** Returns the finding that a record that bears this user's name belongs to another user. */
+  static CheckFinding named(Path record, String affects) {
+    String me = UnixUser.me().user();
+    String says = "%s belongs to %s, and its name says that it is %s's";
+    return CheckFinding.failed(
+        says.formatted(record, Workspace.ownerOf(record), me),
+        affects,
+        type("chown -h " + me, "root types it", record));
+  }
+
   /** Returns whether a run's journal says that this user submitted it. */
   static boolean isSubmitter(RunFolder run, String user) {
     try {
@@ -134,11 +144,17 @@ final class Access {
   /** Returns how a workspace whose group is no team's comes back to its team. */
   static List<Advice> toTeam(Path root, String group) {
     String find = Advice.command("", "find", root, "-group", group).toString();
-    Advice init = Advice.command("", "nexa-slurm", "--workspace", root, "init", "--group", "TEAM");
     return List.of(
         Advice.step(
             "root types, with the team's group for TEAM: " + find + " -exec chgrp -h TEAM {} +"),
-        Advice.step("then " + Workspace.ownerOf(root) + " types: " + init));
+        toShare(root));
+  }
+
+  /** Returns what the owner of a team's workspace types, after root, to set its modes. */
+  static Advice toShare(Path root) {
+    Advice init = Advice.command("", "nexa-slurm", "--workspace", root, "init", "--group", "TEAM");
+    String owner = Workspace.ownerOf(root);
+    return Advice.step("then %s types, with the team's group for TEAM: %s".formatted(owner, init));
   }
 
   static String group(Path path) {
@@ -174,8 +190,16 @@ final class Access {
     if (!isTeams(folder)) {
       return toTeam(folder.toAbsolutePath().normalize(), group(folder));
     }
+    String group = group(folder);
+    String me = UnixUser.me().user();
+    String listed = group + ":[^:]*:[^:]*:(.*,)?" + Pattern.quote(me) + "(,.*)?";
+    Path groups = Path.of("/etc/group");
+    if (Files.isReadable(groups)
+        && DurableFiles.read(groups).lines().anyMatch(line -> line.matches(listed))) {
+      return List.of(type("newgrp " + group, "or log in again: you were added after this login"));
+    }
     String why = "root types it, if " + Workspace.ownerOf(folder) + " agrees; then log in again";
-    return List.of(type("usermod -aG " + group(folder) + " " + UnixUser.me().user(), why));
+    return List.of(type("usermod -aG " + group + " " + me, why));
   }
 
   /** Returns what to write in a file: an editor's command, or who can write to it. */

@@ -99,13 +99,6 @@ public final class DoctorCommand extends Subcommand {
         throw refused;
       }
       List<Advice> advice = new ArrayList<>(refused.advice());
-      if (gone) {
-        // A new one would have no budgets and no approvers.
-        advice.removeIf(one -> one.command().contains("init"));
-        String right =
-            "the workspace around this folder counts then; or export the path that is right";
-        advice.add(0, Access.type("unset NEXA_WORKSPACE", right));
-      }
       typed
           .or(() -> Optional.ofNullable(environment().get("NEXA_WORKSPACE")).map(Path::of))
           .ifPresent(folder -> advice.addAll(0, Access.toJoin(folder)));

@@ -84,9 +84,10 @@ final class HostChecks {
 
   static List<CheckFinding> workspace(Context context) {
     if (context.missing().isPresent()) {
-      return List.of(
-          failed(context.missing().get().reason(), "submit on Slurm, status and all records")
-              .with(context.missing().get().advice()));
+      List<Advice> advice = new ArrayList<>(context.missing().get().advice());
+      advice.removeIf(one -> !Files.isWritable(context.root()) && one.command().contains("init"));
+      String affects = "submit on Slurm, status and all records";
+      return List.of(failed(context.missing().get().reason(), affects).with(advice));
     }
     Workspace workspace = context.workspace();
     Path root = workspace.root();
@@ -150,15 +151,20 @@ final class HostChecks {
     List<CheckFinding> findings = new ArrayList<>();
     locks(workspace, findings);
     Path latest = workspace.own(workspace.runs(), "latest", "");
-    if (Files.exists(latest, LinkOption.NOFOLLOW_LINKS) && !Files.isSymbolicLink(latest)) {
+    boolean isThere = Files.exists(latest, LinkOption.NOFOLLOW_LINKS);
+    if (isThere && !Files.isSymbolicLink(latest)) {
       String says = latest + " is no link, so submit cannot point it at the new run";
       findings.add(failed(says, RECORDS, Access.moveAway(latest)));
+    } else if (isThere && workspace.isShared() && !Access.isMine(latest)) {
+      findings.add(Access.named(latest, RECORDS));
     }
     for (Path ledger : DurableFiles.list(workspace.runs(), "ledger-????-??{.*,}.jsonl")) {
       String month = "ledger-" + ledger.getFileName().toString().substring(7, 14);
       boolean own = ledger.equals(workspace.own(workspace.runs(), month, ".jsonl"));
       if (isNot(ledger, Files.isRegularFile(ledger))) {
         findings.add(notA("file", ledger));
+      } else if (own && workspace.isShared() && !Access.isMine(ledger)) {
+        findings.add(Access.named(ledger, RECORDS));
       } else if (!Files.isReadable(ledger)) {
         boolean mine = own || !workspace.isShared();
         Advice group = Access.type("chmod g+r", "", ledger);
@@ -199,9 +205,6 @@ final class HostChecks {
     Set<String> members = new TreeSet<>(workspace.unsharedMembers());
     if (!members.isEmpty()) {
       String says = "%s was shared, and its modes are lost: it has ledgers of %s";
-      Advice init =
-          Advice.step(
-              "then its owner types, with the team's group for TEAM: " + initGroup(workspace));
       List<Advice> advice = new ArrayList<>();
       for (String member : members) {
         Path[] its =
@@ -209,7 +212,7 @@ final class HostChecks {
         advice.add(Access.type("chown -hR " + member, "root types it", its));
       }
       advice.add(Advice.step("root gives each run in runs/ to its submitter, as its journal says"));
-      advice.add(init);
+      advice.add(Access.toShare(workspace.root()));
       says = says.formatted(workspace.root(), String.join(", ", members));
       return List.of(failed(says, "who can submit here, and whose the records are").with(advice));
     }
@@ -271,24 +274,13 @@ final class HostChecks {
     return orOk(findings, "the workspace is shared with the group " + group);
   }
 
-  private static Advice initGroup(Workspace workspace) {
-    return Advice.command(
-        "", "nexa-slurm", "--workspace", workspace.root(), "init", "--group", "TEAM");
-  }
-
   /**
    * Looks for what a member owns of the policy, the profiles and the prices, and so could change
    * for all. Configs of runs may be the members'.
    */
   private static Optional<CheckFinding> configs(Path folder, String owner) {
-    Set<Path> theirs = new TreeSet<>();
-    for (String name : RULES) {
-      Path rules = folder.resolve(name);
-      if (Files.isReadable(rules)) {
-        theirs.add(rules);
-        theirs.addAll(DurableFiles.list(rules, "*"));
-      }
-    }
+    Set<Path> theirs = rules(folder);
+    RULES.stream().map(folder::resolve).filter(Files::isReadable).forEach(theirs::add);
     // Each command refuses a link of another user, and other folders hold configs of runs.
     theirs.removeIf(
         path ->
@@ -309,14 +301,24 @@ final class HostChecks {
             give));
   }
 
+  /** Returns what is in configs/ and its folders of rules for all. */
+  private static Set<Path> rules(Path configs) {
+    return RULES.stream()
+        .map(configs::resolve)
+        .filter(Files::isReadable)
+        .flatMap(folder -> DurableFiles.list(folder, "*").stream())
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
   /** Looks for a policy, profiles and prices that members cannot read. */
   private static Optional<CheckFinding> closed(Path folder) {
-    Set<Path> closed = new TreeSet<>(List.of(folder.resolve("policy.yaml")));
-    for (String name : List.of("clusters", "prices")) {
-      closed.addAll(DurableFiles.list(folder.resolve(name), "*.yaml"));
-    }
+    Set<Path> closed = rules(folder);
+    // Other files in configs/ itself may be configs of runs.
     closed.removeIf(
-        path -> Files.notExists(path) || (ShareWorkspace.mode(path) & READ_BY_GROUP) != 0);
+        path ->
+            Files.isDirectory(path)
+                || (ShareWorkspace.mode(path) & READ_BY_GROUP) != 0
+                || (folder.equals(path.getParent()) && !path.endsWith("policy.yaml")));
     if (closed.isEmpty()) {
       return Optional.empty();
     }
@@ -370,6 +372,16 @@ final class HostChecks {
       return List.of(ok("the passes here are those of " + owner));
     }
     CronPasses.Shown shown = new CronPasses(context).show();
+    List<CheckFinding> findings = new ArrayList<>(passes(context, shown));
+    for (String gone : shown.gone()) {
+      String says = "your crontab starts passes in " + gone + ", which is gone";
+      Advice edit = Access.type("crontab -e", "if it was moved, remove the line that ends in it");
+      findings.add(advice(says, "what cron sends you each time", edit));
+    }
+    return findings;
+  }
+
+  private static List<CheckFinding> passes(Context context, CronPasses.Shown shown) {
     String affects = "costs, manifests and notifications of ended jobs";
     Path open = context.workspace().runs().resolve("open");
     boolean unfinished = DurableFiles.list(open, "[!.]*").size() > 0;

@@ -42,6 +42,7 @@ final class RuleChecks {
   private static final Duration SOON = Duration.ofDays(30);
   private static final int OLD_PRICES_DAYS = 180;
   private static final int READ_BY_OTHERS = 077;
+  private static final int MEMBERS_READ = 02050;
   private static final String KNOWN = "then replace the address: others may know it";
   private static final String EXAMPLE = "%s: {price: 2.50, source: contract}";
 
@@ -136,8 +137,11 @@ final class RuleChecks {
     Path there = DurableFiles.nearest(used);
     Workspace workspace = context.workspace();
     boolean team = used.startsWith(workspace.root()) && ShareWorkspace.isTeams(workspace);
-    boolean may =
-        Files.isDirectory(there) && Files.isWritable(there) && (!team || there.equals(used));
+    Path above = used.resolveSibling("");
+    boolean closed = team && (ShareWorkspace.mode(above) & MEMBERS_READ) != MEMBERS_READ;
+    closed |= team && !Access.group(above).equals(Access.group(workspace.runs()));
+    boolean may = Files.isDirectory(there) && Files.isWritable(there);
+    may &= !team || (there.equals(used) && !closed);
     if (may || (team && !Access.isMember(workspace.runs()))) {
       return Optional.empty();
     }
@@ -146,9 +150,15 @@ final class RuleChecks {
       return Optional.of(Access.notWritable(context, there, affects));
     }
     String who = team ? Workspace.ownerOf(workspace.root()) : "root";
-    String mode = team ? "3770 -g " + Access.group(workspace.runs()) : "1777";
-    Advice make = Access.type("install -d -m " + mode, who + " types it", used);
-    return Optional.of(failed("submits cannot count uses of approvals in " + used, affects, make));
+    String group = team ? " -g " + Access.group(workspace.runs()) : "";
+    String mode = team ? "3770" : "1777";
+    List<Advice> make = new ArrayList<>();
+    if (closed) {
+      make.add(Access.type("install -d -m 2750" + group, who + " types it", above));
+    }
+    make.add(Access.type("install -d -m " + mode + group, who + " types it", used));
+    String says = "submits cannot count uses of approvals in " + used;
+    return Optional.of(failed(says, affects).with(make));
   }
 
   static List<CheckFinding> prices(Context context) {

@@ -210,6 +210,14 @@ final class SlurmChecks {
       if (wrong instanceof ConfigException broken) {
         return Optional.of(found.with(List.of(correct(context, profile, broken))));
       }
+      // A template of the workspace is named by its path in it.
+      Path template = context.root().resolve(found.says().split(":", 2)[0]);
+      if (wrong.code() == ErrorCode.TEMPLATE_INVALID && Files.isRegularFile(template)) {
+        List<Advice> both = new ArrayList<>(found.remedies());
+        Access.changeAt(context.root() + "/" + found.says(), "correct")
+            .ifPresent(it -> both.add(0, it));
+        return Optional.of(found.with(both));
+      }
       return Optional.of(found);
     }
   }
@@ -284,12 +292,19 @@ final class SlurmChecks {
     String show =
         "sacctmgr show associations format=account,partition,qos,maxjobs,maxsubmit,maxwall,maxtres,grptresmins user=";
     Advice yours = Access.type(show + System.getProperty("user.name"), "shows your limits");
+    Advice other =
+        Advice.step("correct that program, or put the folder of Slurm's own first on PATH");
     for (String job : jobs.isEmpty() ? List.of("--ntasks=1") : jobs) {
       List<String> options = new ArrayList<>(List.of("--time=1"));
       options.addAll(List.of(job.split(" ", -1)));
       profile.usual().account().ifPresent(account -> options.add("--account=" + account));
       profile.usual().qos().ifPresent(qos -> options.add("--qos=" + qos));
-      ExpectedStart start = slurm.expectedStart(options);
+      ExpectedStart start;
+      try {
+        start = slurm.expectedStart(options);
+      } catch (SchedulerUnavailable itself) {
+        return List.of(failed(itself, "submit").with(List.of(which("sbatch"), other)));
+      }
       if (start.refused()) {
         refused.merge(start.why(), String.join(" ", options), (one, two) -> one + ", or " + two);
       } else if (start.at().isEmpty()) {
@@ -300,13 +315,7 @@ final class SlurmChecks {
     Advice ask = Advice.step("ask who runs the cluster, or use another partition, account or QOS");
     for (String why : refused.keySet()) {
       String says = "Slurm refuses a job with " + refused.get(why) + ": " + why;
-      boolean itself = why.startsWith("sbatch ended ");
-      Advice other =
-          Advice.step("correct that program, or put the folder of Slurm's own first on PATH");
-      findings.add(
-          itself
-              ? failed(why, "submit", which("sbatch"), other)
-              : failed(says, "submit", ask, yours));
+      findings.add(failed(says, "submit", ask, yours));
     }
     return orOk(
         findings, "Slurm would take a job of a minute, with a GPU in partitions that have GPUs");

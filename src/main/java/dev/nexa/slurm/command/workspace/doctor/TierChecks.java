@@ -171,7 +171,9 @@ final class TierChecks {
         } else if (low.add(store)) {
           String affects = "new runs, checkpoints and records";
           String why = "shows what is large; remove what nobody needs, or ask for more room";
-          Advice large = Advice.command(why, "du", "-Dxhd2", place.getValue());
+          // A file of a hundredth of the disk may be what fills it.
+          String from = Math.max(1, store.getTotalSpace() / 100 >> 20) + "M";
+          Advice large = Advice.command(why, "du", "-Daxh", "-t", from, place.getValue());
           Advice ended =
               Access.type("nexa-slurm cleanup --dry-run", "shows what of ended runs may go");
           findings.add(found(left < FULL, words, affects, large, ended));

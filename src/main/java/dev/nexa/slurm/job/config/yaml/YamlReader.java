@@ -49,6 +49,11 @@ public final class YamlReader {
       "{{ }} is a template's notation, which nexa-slurm does not fill in: write the value, or"
           + " ${env:NAME}";
 
+  private static final Pattern MERGE = Pattern.compile("(?m)^<{7} .*$");
+  private static final String UNMERGED =
+      "git left a merge here: keep one of the two versions, and remove the lines that begin with"
+          + " <<<<<<<, ======= and >>>>>>>";
+
   private static final Pattern TIGHT =
       Pattern.compile("((?:- +)?[A-Za-z_][\\w-]*):(?!//)([^\\s:].*)");
 
@@ -161,6 +166,12 @@ public final class YamlReader {
    * previous token.
    */
   private Problem syntaxError(JacksonException broken) {
+    Matcher merge = MERGE.matcher(text);
+    if (merge.find()) {
+      int line =
+          1 + (int) text.substring(0, merge.start()).chars().filter(it -> it == '\n').count();
+      return syntax(new Position(source, line, 1), UNMERGED);
+    }
     if (broken.getCause() instanceof MarkedYamlEngineException marked
         && marked.getProblemMark().isPresent()) {
       Mark mark = marked.getProblemMark().get();

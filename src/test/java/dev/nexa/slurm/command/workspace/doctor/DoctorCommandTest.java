@@ -447,6 +447,35 @@ class DoctorCommandTest {
         .contains("failed   workspace      there is no workspace /gone (NEXA_WORKSPACE)")
         .contains("→ unset NEXA_WORKSPACE", "unknown  slurm ")
         .doesNotContain(" init ");
+    assertThat(ada.type("status").err())
+        .contains("→ unset NEXA_WORKSPACE")
+        .doesNotContain(" init ");
+    assertThat(ada.type("--workspace", "/gone", "status").err())
+        .contains("→ nexa-slurm init --workspace /gone")
+        .doesNotContain("unset");
+  }
+
+  @Test
+  void aMergeThatGitCouldNotMakeIsNamedAtItsFirstLine() {
+    String policy = "approval_over: 100 USD\n<<<<<<< HEAD\nx: 1\n=======\nx: 2\n>>>>>>> other\n";
+    ada.file("configs/policy.yaml", policy);
+
+    JsonObject found = worst(doctor("policy"));
+
+    assertThat(found.text("says")).contains("/policy.yaml:2:1: git left a merge here: keep one");
+    assertThat(found.texts("remedies").get(0)).startsWith("vi +2 ");
+  }
+
+  @Test
+  void aBrokenTemplateIsCorrectedAtItsLine() {
+    ada.file("templates/task.sbatch.ftl", "#!/bin/bash\n<#if");
+    ada.file("run.yaml", "stage: data\nbackend: shell\nrun: echo\nresources: {time: 1m}\n");
+
+    assertThat(worst(doctor("job")).texts("remedies").get(0))
+        .startsWith("vi +2 " + ada.workspace + "/templates/task.sbatch.ftl");
+    assertThat(ada.type("submit", "--local", ada.workspace + "/run.yaml").err())
+        .contains("templates/task.sbatch.ftl:2:")
+        .doesNotContain("earlier attempt");
   }
 
   @Test
@@ -497,7 +526,7 @@ class DoctorCommandTest {
     JsonObject found = worst(doctor("limits"));
 
     assertThat(found.text("result")).isEqualTo("failed");
-    assertThat(found.text("says")).contains("sbatch ended with 1: module: command not found");
+    assertThat(found.text("says")).contains("sbatch failed: module: command not found");
     assertThat(found.texts("remedies")).anyMatch(it -> it.startsWith("command -v sbatch"));
   }
 

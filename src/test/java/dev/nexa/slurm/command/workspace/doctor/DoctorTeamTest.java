@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.command.Team;
+import dev.nexa.slurm.records.approvals.Keys;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -77,7 +78,8 @@ class DoctorTeamTest {
 
       CommandResult member = team.types(BOB, "doctor", "workspace", "tiers", "team");
       assertThat(member.out()).as(plant).doesNotContain("usermod", "ledger", " ok  ");
-      assertThat(member.out()).contains("next: then " + ANN + " types: nexa-slurm --workspace ");
+      assertThat(member.out())
+          .contains("next: then " + ANN + " types, with the team's group for TEAM: nexa-slurm ");
       CommandResult owner = team.types(ANN, "doctor", "workspace", "tiers", "team");
       assertThat(owner.exit()).as(plant).isEqualTo(1);
       assertThat(owner.out()).contains(" init --group ").doesNotContain("usermod");
@@ -158,6 +160,50 @@ class DoctorTeamTest {
     typed(found, "chown ").forEach(line -> repair("root", line));
     assertThat(team.types(ANN, "doctor", "leftovers").exit()).isZero();
     assertThat(team.shell("root", "find runs -user 54321")).isEmpty();
+  }
+
+  @Test
+  void aRecordOfAnotherOwnerThatBearsAMembersNameIsGivenToTheMember() throws IOException {
+    team.file("ends.yaml", "stage: data\nbackend: shell\nrun: exit\nresources: {time: 1m}\n");
+    assertThat(team.types(BOB, "submit", "--local", "--wait", "ends.yaml").exit()).isZero();
+    team.shell("root", "chown -h " + ANN + " runs/latest." + BOB + " runs/ledger-*." + BOB + ".*");
+
+    String found = team.types(BOB, "doctor", "workspace").out();
+
+    assertThat(found).contains("2 failed", "/runs/latest." + BOB + " belongs to " + ANN);
+    typed(found, "chown ").forEach(line -> repair("root", line));
+    assertThat(team.types(BOB, "doctor", "workspace").exit()).isZero();
+    assertThat(team.types(BOB, "submit", "--local", "--wait", "ends.yaml").exit()).isZero();
+  }
+
+  @Test
+  void theFolderOfApprovalsIsOpenToMembers() throws IOException {
+    String policy =
+        "approval_over: {amount: 1, currency: USD}\n"
+            + "approvals: {directory: %s, allowed_signers: %s}\n";
+    Path root = team.workspace();
+    team.file(
+        "configs/policy.yaml",
+        policy.formatted(root.resolve("approvals"), root.resolve("signers")));
+    team.file("signers", "eve@site " + Keys.line(Keys.make(root, "key")) + "\n");
+    team.shell(ANN, "mkdir -m 700 approvals");
+
+    for (String user : List.of(ANN, BOB)) {
+      String found = team.types(user, "doctor", "approvers").out();
+      assertThat(found).contains("submits cannot count uses of approvals", ANN + " types it");
+      typed(found, "install ").forEach(line -> repair(ANN, line));
+      assertThat(team.types(user, "doctor", "approvers").out()).doesNotContain("cannot count");
+      team.shell(ANN, "chmod 2700 approvals");
+    }
+  }
+
+  @Test
+  void whoWasAddedAfterTheLoginIsNotToldToBeAdded() throws IOException {
+    String early = "setpriv --reuid " + BOB + " --regid " + BOB + " --clear-groups ";
+
+    assertThat(team.shell("root", early + team.command("doctor")))
+        .contains("→ newgrp " + GROUP)
+        .doesNotContain("usermod");
   }
 
   /** A sticky folder keeps a member's file from all but the member, its own owner and root. */
