@@ -172,7 +172,7 @@ final class TierChecks {
           String affects = "new runs, checkpoints and records";
           String why = "shows what is large; remove what nobody needs, or ask for more room";
           // A file of a hundredth of the disk may be what fills it.
-          String from = Math.max(1, store.getTotalSpace() / 100 >> 20) + "M";
+          String from = Math.max(1, (store.getTotalSpace() / 100) >> 20) + "M";
           Advice large = Advice.command(why, "du", "-Daxh", "-t", from, place.getValue());
           Advice ended =
               Access.type("nexa-slurm cleanup --dry-run", "shows what of ended runs may go");
