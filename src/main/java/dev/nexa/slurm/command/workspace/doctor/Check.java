@@ -24,7 +24,7 @@ record Check(
           new Check("disk", "space that is left", TierChecks::disk),
           new Check("leftovers", "unfinished runs, left-out nodes, halts", TierChecks::leftovers),
           new Check("nodes", "what the newest diag found", TierChecks::nodes),
-          new Check("team", "whether members of a team can work here", HostChecks::team),
+          new Check("team", "whether members of a team can work here", TeamChecks::team),
           new Check("policy", "the policy that is in force", RuleChecks::policy),
           new Check("approvers", "the approvers' keys and when they end", RuleChecks::approvers),
           new Check("prices", "the price book's age and missing prices", RuleChecks::prices),

@@ -27,9 +27,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Checks of this machine and of the workspace's folder. */
@@ -39,13 +36,11 @@ final class HostChecks {
 
   private static final Duration SOON = Duration.ofMinutes(5);
   private static final Duration LONGEST_LOCK = Duration.ofMinutes(10);
-  private static final int MOST_NAMED = 3;
 
   private static final int SMALLEST_ARCHIVE = 1 << 20;
-  private static final int READ_BY_GROUP = 040;
 
   /** The folders of configs/ that hold rules for all; the first is configs/ itself. */
-  private static final List<String> RULES = List.of("", "clusters", "prices");
+  static final List<String> RULES = List.of("", "clusters", "prices");
 
   private static final String RECORDS = "submit and reconcile";
 
@@ -116,9 +111,14 @@ final class HostChecks {
         }
       }
     }
-    boolean asShared = findings.isEmpty() && team == workspace.isShared();
-    boolean mayLook = asShared && (!team || Access.isMember(runs));
-    return orOk(mayLook ? records(context, workspace) : findings, root.toString());
+    boolean open =
+        Stream.of(runs, root.resolve(".nexa"))
+            .allMatch(
+                it -> Files.notExists(it) || (Files.isReadable(it) && Files.isExecutable(it)));
+    if (open && team == workspace.isShared() && (!team || Access.isMember(runs))) {
+      findings.addAll(records(context, workspace));
+    }
+    return orOk(findings, root.toString());
   }
 
   private static boolean isNot(Path path, boolean right) {
@@ -198,169 +198,6 @@ final class HostChecks {
     } catch (IOException failed) {
       return List.of(unknown("cannot write to " + folder + ": " + DurableFiles.reason(failed)));
     }
-  }
-
-  static List<CheckFinding> team(Context context) {
-    Workspace workspace = context.workspace();
-    Set<String> members = new TreeSet<>(workspace.unsharedMembers());
-    if (!members.isEmpty()) {
-      String says = "%s was shared, and its modes are lost: it has ledgers of %s";
-      List<Advice> advice = new ArrayList<>();
-      for (String member : members) {
-        Path[] its =
-            DurableFiles.list(workspace.runs(), "*." + member + "{,.*}").toArray(Path[]::new);
-        advice.add(Access.type("chown -hR " + member, "root types it", its));
-      }
-      advice.add(Advice.step("root gives each run in runs/ to its submitter, as its journal says"));
-      advice.add(Access.toShare(workspace.root()));
-      says = says.formatted(workspace.root(), String.join(", ", members));
-      return List.of(failed(says, "who can submit here, and whose the records are").with(advice));
-    }
-    if (context.missing().isPresent() || !ShareWorkspace.isTeams(workspace)) {
-      return List.of(ok("the workspace is not shared with a group"));
-    }
-    Path runs = workspace.runs();
-    String group = Access.group(runs);
-    String affects = "who can submit here, and what members can do to each other's runs";
-    // Some sites share with the system's group `users`.
-    if (!Access.isTeams(runs) && !(group.matches("\\D.*") && Access.isMember(runs))) {
-      String says = "the workspace belongs to the group %s, which is no team's".formatted(group);
-      return List.of(failed(says, affects).with(Access.toTeam(workspace.root(), group)));
-    }
-    List<CheckFinding> findings = new ArrayList<>();
-    if (!Access.isMember(runs) && !Files.isWritable(runs)) {
-      String says = "the workspace belongs to the group %s, and you are not in it".formatted(group);
-      findings.add(failed(says, affects).with(Access.toJoin(runs)));
-    }
-    Path top = workspace.root();
-    if (!Access.group(top).equals(group)) {
-      String says = top + " has another group than its runs, " + group;
-      findings.add(failed(says, affects, Access.share(context)));
-    }
-    String owner = Workspace.ownerOf(top);
-    if (owner.matches("\\d+")) {
-      String find = Advice.command("", "find", top, "-uid", owner).toString();
-      String says = "%s belongs to the user id %s, which has no account".formatted(top, owner);
-      String who = "root types, with the new owner's name for NAME: ";
-      Advice give = Advice.step(who + find + " -exec chown -h NAME {} +");
-      findings.add(failed(says, affects, give));
-      return findings;
-    }
-    if (!Workspace.ownerOf(runs).equals(owner)) {
-      String says = "%s belongs to %s, who can remove what is others' in it, and %s to %s";
-      says = says.formatted(runs, Workspace.ownerOf(runs), top, owner);
-      findings.add(failed(says, affects, Access.type("chown -h " + owner, "root types it", runs)));
-    }
-    configs(top.resolve("configs"), owner).ifPresent(findings::add);
-    if (Access.isMine(top)) { // a member's commands cannot read them: see `workspace`
-      closed(top.resolve("configs")).ifPresent(findings::add);
-    }
-    Map<Path, Integer> wrong = ShareWorkspace.wrongModes(workspace);
-    if (!wrong.isEmpty()) {
-      List<Advice> remedies = new ArrayList<>(List.of(Access.share(context)));
-      if (wrong.containsKey(runs)) {
-        // Without its own mode, runs/ does not say that the workspace is shared.
-        remedies.add(0, Advice.command("", "chmod", Integer.toOctalString(wrong.get(runs)), runs));
-      }
-      String modes =
-          wrong.entrySet().stream()
-              .limit(MOST_NAMED)
-              .map(one -> one.getKey() + " has the mode " + mode(one))
-              .collect(Collectors.joining("; "));
-      String more = wrong.size() > MOST_NAMED ? "; and so on" : "";
-      findings.add(failed(modes + more, affects).with(remedies));
-    }
-    writable(workspace, affects).ifPresent(findings::add);
-    return orOk(findings, "the workspace is shared with the group " + group);
-  }
-
-  /**
-   * Looks for what a member owns of the policy, the profiles and the prices, and so could change
-   * for all. Configs of runs may be the members'.
-   */
-  private static Optional<CheckFinding> configs(Path folder, String owner) {
-    Set<Path> theirs = rules(folder);
-    RULES.stream().map(folder::resolve).filter(Files::isReadable).forEach(theirs::add);
-    // Each command refuses a link of another user, and other folders hold configs of runs.
-    theirs.removeIf(
-        path ->
-            Set.of(owner, "root").contains(Workspace.ownerOf(path))
-                || Files.isSymbolicLink(path)
-                || (Files.isDirectory(path)
-                    && !RULES.contains(folder.relativize(path).toString())));
-    if (theirs.isEmpty()) {
-      return Optional.empty();
-    }
-    Path first = theirs.iterator().next();
-    String says = "%s belongs to %s, who can change it for all, and the workspace to %s";
-    Advice give = Access.type("chown -h " + owner, "root types it", theirs.toArray(Path[]::new));
-    return Optional.of(
-        failed(
-            says.formatted(first, Workspace.ownerOf(first), owner),
-            "the rules that are in force",
-            give));
-  }
-
-  /** Returns what is in configs/ and its folders of rules for all. */
-  private static Set<Path> rules(Path configs) {
-    return RULES.stream()
-        .map(configs::resolve)
-        .filter(Files::isReadable)
-        .flatMap(folder -> DurableFiles.list(folder, "*").stream())
-        .collect(Collectors.toCollection(TreeSet::new));
-  }
-
-  /** Looks for a policy, profiles and prices that members cannot read. */
-  private static Optional<CheckFinding> closed(Path folder) {
-    Set<Path> closed = rules(folder);
-    // Other files in configs/ itself may be configs of runs.
-    closed.removeIf(
-        path ->
-            Files.isDirectory(path)
-                || (ShareWorkspace.mode(path) & READ_BY_GROUP) != 0
-                || (folder.equals(path.getParent()) && !path.endsWith("policy.yaml")));
-    if (closed.isEmpty()) {
-      return Optional.empty();
-    }
-    Path first = closed.iterator().next();
-    Advice open = Access.type("chmod g+r", "", closed.toArray(Path[]::new));
-    return Optional.of(failed("members cannot read " + first, "all commands of members", open));
-  }
-
-  /** Looks for records and folders of runs that others than their owner can change. */
-  private static Optional<CheckFinding> writable(Workspace workspace, String affects) {
-    List<Path> open = new ArrayList<>(DurableFiles.list(workspace.runs(), "{ledger-*,*_*}"));
-    open.addAll(DurableFiles.list(workspace.runs().resolve("manifests"), "*"));
-    open.removeIf(path -> Files.isSymbolicLink(path) || (ShareWorkspace.mode(path) & 022) == 0);
-    if (open.isEmpty()) {
-      return Optional.empty();
-    }
-    String says = "others than the owner can change " + open.get(0);
-    String who = "root or the owner types it";
-    Advice close =
-        open.size() > MOST_NAMED
-            ? closeAll(workspace.runs(), who)
-            : Access.type("chmod -R go-w", who, open.toArray(Path[]::new));
-    return Optional.of(
-        failed(
-            says + (open.size() == 1 ? "" : " and " + (open.size() - 1) + " more"),
-            affects,
-            close));
-  }
-
-  /** Returns the command that takes the right to write from others, as {@link #writable} looks. */
-  private static Advice closeAll(Path runs, String who) {
-    List<Object> words = new ArrayList<>(List.of("find", runs, "-mindepth", "1", "("));
-    for (String name : List.of("ledger-*", "*_*", "manifests/*")) {
-      words.addAll(List.of("-path", runs.resolve(name), "-o"));
-    }
-    words.set(words.size() - 1, ")");
-    words.addAll(List.of("-perm", "/022", "!", "-type", "l", "-exec", "chmod", "go-w", "{}", "+"));
-    return Advice.command(who, words.toArray());
-  }
-
-  private static String mode(Map.Entry<Path, Integer> wrong) {
-    return "%o and not %o".formatted(ShareWorkspace.mode(wrong.getKey()), wrong.getValue());
   }
 
   static List<CheckFinding> cron(Context context) {
