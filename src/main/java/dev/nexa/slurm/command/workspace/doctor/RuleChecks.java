@@ -42,7 +42,6 @@ final class RuleChecks {
   private static final Duration SOON = Duration.ofDays(30);
   private static final int OLD_PRICES_DAYS = 180;
   private static final int READ_BY_OTHERS = 077;
-  private static final int MEMBERS_READ = 02050;
   private static final String KNOWN = "then replace the address: others may know it";
   private static final String EXAMPLE = "%s: {price: 2.50, source: contract}";
 
@@ -138,8 +137,10 @@ final class RuleChecks {
     Workspace workspace = context.workspace();
     boolean team = used.startsWith(workspace.root()) && ShareWorkspace.isTeams(workspace);
     Path above = used.resolveSibling("");
-    boolean closed = team && (ShareWorkspace.mode(above) & MEMBERS_READ) != MEMBERS_READ;
-    closed |= team && !Access.group(above).equals(Access.group(workspace.runs()));
+    boolean ofTeam = Access.group(above).equals(Access.group(workspace.runs()));
+    int enters = ofTeam ? 050 : 05;
+    boolean closed = team && (ShareWorkspace.mode(above) & enters) != enters;
+    closed &= Files.exists(above);
     boolean may = Files.isDirectory(there) && Files.isWritable(there);
     may &= !team || (there.equals(used) && !closed);
     if (may || (team && !Access.isMember(workspace.runs()))) {
@@ -151,12 +152,12 @@ final class RuleChecks {
     }
     String who = team ? Workspace.ownerOf(workspace.root()) : "root";
     String group = team ? " -g " + Access.group(workspace.runs()) : "";
-    String mode = team ? "3770" : "1777";
+    String modes = team ? "3770" : "1777";
     List<Advice> make = new ArrayList<>();
     if (closed) {
-      make.add(Access.type("install -d -m 2750" + group, who + " types it", above));
+      make.add(Access.type(ofTeam ? "chmod g+rx" : "chmod o+rx", who + " types it", above));
     }
-    make.add(Access.type("install -d -m " + mode + group, who + " types it", used));
+    make.add(Access.type("install -d -m " + modes + group, who + " types it", used));
     String says = "submits cannot count uses of approvals in " + used;
     return Optional.of(failed(says, affects).with(make));
   }
