@@ -47,6 +47,10 @@ public final class DeniedAccess {
                 : Advice.step("ask " + owner(at) + " to let you enter it, or name another path"));
       }
       at = at.resolve(name);
+      if (Files.isSymbolicLink(at) && !Files.exists(at)) {
+        Path target = at.resolveSibling(Files.readSymbolicLink(at)).normalize();
+        return target.startsWith(at) ? List.of() : denied(target);
+      }
     }
     if (Files.exists(file) && !Files.isReadable(file)) {
       return List.of(Advice.step(file + " " + whose(file)), letRead(file));

@@ -595,7 +595,7 @@ public final class DurableFiles {
 
   /** Says where a link leads if nothing is there; empty if it is no link, or leads somewhere. */
   public static Optional<String> leadsNowhere(Path link) {
-    if (!Files.isSymbolicLink(link) || Files.exists(link)) {
+    if (!Files.isSymbolicLink(link) || !Files.notExists(link)) { // it may be closed
       return Optional.empty();
     }
     Path target = attempt("read", link, () -> Files.readSymbolicLink(link));

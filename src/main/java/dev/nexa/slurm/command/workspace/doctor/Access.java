@@ -96,6 +96,20 @@ final class Access {
         : Advice.step("ask " + owner + ", who owns " + path + ", to let you use it");
   }
 
+  /** Returns whether this user's folder has lost its owner's right to write, as by chmod -R a-w. */
+  static boolean isFrozen(Path folder) {
+    return isMine(folder)
+        && Files.isDirectory(folder)
+        && (ShareWorkspace.mode(folder) & OWNER_WRITES) == 0;
+  }
+
+  /** Returns the command that lets the owner write to folders, ledgers and journals again. */
+  static Advice thaw(Path root) {
+    return Advice.command(
+        "", "find", root, "(", "-type", "d", "-o", "-name", "*.jsonl", ")", "!", "-perm", "-200",
+        "-exec", "chmod", "u+w", "{}", "+");
+  }
+
   /** Returns the command that gives parts of this user's own workspace back to this user. */
   static Advice giveBack(String option, Path... paths) {
     String me = UnixUser.me().user();
@@ -192,14 +206,32 @@ final class Access {
     }
     String group = group(folder);
     String me = UnixUser.me().user();
-    String listed = group + ":[^:]*:[^:]*:(.*,)?" + Pattern.quote(me) + "(,.*)?";
-    Path groups = Path.of("/etc/group");
-    if (Files.isReadable(groups)
-        && DurableFiles.read(groups).lines().anyMatch(line -> line.matches(listed))) {
+    if (hasLine("group", memberLine(group, me))) {
       return List.of(type("newgrp " + group, "or log in again: you were added after this login"));
     }
     String why = "root types it, if " + Workspace.ownerOf(folder) + " agrees; then log in again";
     return List.of(type("usermod -aG " + group + " " + me, why));
+  }
+
+  /** Returns whether a user of this machine's own files is outside a group of these files. */
+  static boolean hasLeft(Path folder, String user) {
+    String name = Pattern.quote(user) + ":[^:]*:[^:]*:";
+    String first = attribute(folder, "unix:gid");
+    return hasLine("group", Pattern.quote(group(folder)) + ":.*")
+        && hasLine("passwd", name + ".*")
+        && !hasLine("passwd", name + first + ":.*")
+        && !hasLine("group", memberLine(group(folder), user));
+  }
+
+  private static String memberLine(String group, String user) {
+    return Pattern.quote(group) + ":[^:]*:[^:]*:(.*,)?" + Pattern.quote(user) + "(,.*)?";
+  }
+
+  /** Users and groups of a directory service are in no such file (nsswitch.conf(5)). */
+  private static boolean hasLine(String file, String form) {
+    Path path = Path.of("/etc", file);
+    return Files.isReadable(path)
+        && DurableFiles.read(path).lines().anyMatch(line -> line.matches(form));
   }
 
   /** Returns what to write in a file: an editor's command, or who can write to it. */

@@ -2,9 +2,13 @@ package dev.nexa.slurm.command.workspace.doctor;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DeniedAccess;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.run.Context;
+import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -106,10 +110,19 @@ final class Checkup {
           CheckFinding.unknown(String.valueOf(silent.getMessage())).with(silent.advice()));
     } catch (UncheckedIOException unreadable) {
       String says = String.valueOf(unreadable.getMessage());
-      return List.of(CheckFinding.failed(says, affects, Advice.step("look what is there")));
+      return List.of(CheckFinding.failed(says, affects).with(access(unreadable)));
     } catch (NexaException wrong) {
       return List.of(CheckFinding.failed(wrong, affects));
     }
+  }
+
+  /** Returns who can open a file that cannot be read. */
+  private static List<Advice> access(UncheckedIOException unreadable) {
+    IOException cause = unreadable.getCause();
+    String file = cause instanceof FileSystemException failed ? failed.getFile() : null;
+    List<Advice> denied =
+        cause == null || file == null ? List.of() : DeniedAccess.advice(cause, Path.of(file));
+    return denied.isEmpty() ? List.of(Advice.step("look what is there")) : denied;
   }
 
   private static List<CheckFinding> result(

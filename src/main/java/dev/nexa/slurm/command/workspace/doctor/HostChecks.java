@@ -9,13 +9,16 @@ import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.unknown;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.command.workspace.ShareWorkspace;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.records.runs.Heartbeat;
 import dev.nexa.slurm.records.runs.LockOwner;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.cron.CronPasses;
 import dev.nexa.slurm.run.cron.OtherPasses;
+import dev.nexa.slurm.run.start.Prepared;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -27,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** Checks of this machine and of the workspace's folder. */
@@ -45,7 +49,8 @@ final class HostChecks {
   private static final String RECORDS = "submit and reconcile";
 
   /** The folders in which these two write; the first is the workspace. */
-  private static final String FOLDERS = ",.nexa,runs,runs/open,runs/manifests,estimates,code";
+  private static final String FOLDERS =
+      ",.nexa,runs,runs/open,runs/manifests,runs/notify,estimates,code";
 
   private HostChecks() {}
 
@@ -89,6 +94,11 @@ final class HostChecks {
     Path runs = workspace.runs();
     boolean team = ShareWorkspace.isTeams(workspace);
     List<CheckFinding> findings = new ArrayList<>();
+    if (!team && Access.isMine(root) && Access.isFrozen(root) && Access.isFrozen(runs)) {
+      String says = "you cannot write to " + root + " and to folders in it";
+      Advice thaw = Access.thaw(root);
+      return List.of(failed(says, RECORDS, thaw));
+    }
     for (String name : FOLDERS.split(",", -1)) {
       Path folder = root.resolve(name);
       if (isNot(folder, Files.isDirectory(folder))) {
@@ -99,7 +109,7 @@ final class HostChecks {
         if (!team || closed.says().endsWith("read-only")) {
           findings.add(closed);
         }
-      } else if (name.equals(".nexa") && Files.exists(folder)) {
+      } else if (Set.of(".nexa", "runs").contains(name) && Files.exists(folder)) {
         TierChecks.cannotMake(folder, RECORDS).ifPresent(findings::add);
       }
     }
@@ -135,6 +145,10 @@ final class HostChecks {
   private static void locks(Workspace workspace, List<CheckFinding> findings) {
     for (Path lock :
         DurableFiles.list(workspace.root().resolve(".nexa"), "{budgets,accounting}.lock")) {
+      if (isNot(lock, Files.isRegularFile(lock))) {
+        findings.add(notA("file", lock));
+        continue;
+      }
       long written = lock.toFile().lastModified(); // 0 if it was released just now
       boolean old = Instant.ofEpochMilli(written).isBefore(Instant.now().minus(LONGEST_LOCK));
       String holder = old && Files.isReadable(lock) ? DurableFiles.read(lock) : "";
@@ -251,6 +265,17 @@ final class HostChecks {
             failed("the schedule starts " + missing.get() + ", which is gone", affects, line));
       }
     }
+    boolean slurm =
+        context.slurm().isPresent() && !Prepared.clusterName(context).equals(ClusterProfile.LOCAL);
+    for (CronPasses.Installed one : shown.installed()) {
+      Optional<String> path = one.what().lines().flatMap(HostChecks::pathOf).findFirst();
+      if (slurm
+          && path.isPresent()
+          && !SlurmScheduler.installed(Map.of("PATH", path.get()), "squeue")) {
+        String says = "the schedule's PATH has no clients of Slurm: " + path.get();
+        return List.of(failed(says, affects, line));
+      }
+    }
     Instant last = shown.heartbeat().map(Heartbeat::lastPass).orElse(shown.now());
     if (last.isAfter(shown.now().plus(SOON))) {
       String says = "the newest pass is dated in the future: " + last;
@@ -264,6 +289,13 @@ final class HostChecks {
       return List.of(found(late, says, affects, start, watch));
     }
     return List.of(late || behind ? failed(words, affects, pass, line) : ok(words));
+  }
+
+  /** Returns the PATH that a crontab's line sets for its command. */
+  private static Stream<String> pathOf(String line) {
+    return Stream.of(line.split("\\s+", -1))
+        .filter(word -> word.startsWith("PATH="))
+        .map(word -> word.substring(5));
   }
 
   /** Returns the first file among a crontab line's program and its arguments that is gone. */

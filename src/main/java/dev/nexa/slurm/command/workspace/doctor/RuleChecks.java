@@ -66,8 +66,17 @@ final class RuleChecks {
       Advice rest = Advice.step("a line that stays names no run: take it out of the file");
       return List.of(failed(says, "submit of runs that a budget applies to", audit, rest));
     }
-    return List.of(
+    List<CheckFinding> findings = new ArrayList<>();
+    Path own = context.workspace().root().resolve("configs/policy.yaml");
+    for (Path other : DurableFiles.list(own.resolveSibling(""), "{policy*.y*ml*,*policy*.yaml}")) {
+      if (Files.notExists(own)) {
+        String says = "there is no " + own + ", and " + other + " is not read";
+        findings.add(failed(says, "each rule in it", Access.type("mv", "", other, own)));
+      }
+    }
+    findings.add(
         policy.approvals().isPresent() ? ok(limit) : advice(none, "runs over this limit", how));
+    return findings;
   }
 
   static List<CheckFinding> approvers(Context context) {
@@ -231,10 +240,13 @@ final class RuleChecks {
       boolean open = (ShareWorkspace.mode(address) & READ_BY_OTHERS) != 0;
       Path program = Path.of(channel.command().stream().findFirst().orElse("/"));
       boolean closed = Files.isRegularFile(program) && !Files.isExecutable(program);
+      boolean lost = channel.urlFile().isPresent() && Files.notExists(address);
       Advice first =
-          open
-              ? Access.type("chmod 600", KNOWN, address)
-              : closed ? Access.type("chmod +x", "", program) : correct;
+          lost
+              ? Access.type("install -D -m 600 /dev/null", "then write its address there", address)
+              : open
+                  ? Access.type("chmod 600", KNOWN, address)
+                  : closed ? Access.type("chmod +x", "", program) : correct;
       SendNotices.fault(channel, context.environment())
           .map(why -> failed(channel.name() + ": " + why, affects, first, test))
           .ifPresent(findings::add);

@@ -77,17 +77,32 @@ final class SlurmChecks {
               ? failed("Slurm's answer names no partition", "submit", shows)
               : ok(says.formatted(cluster.version(), cluster.name(), partitions)));
     } catch (SchedulerUnavailable silent) {
-      List<Advice> advice = new ArrayList<>(silent.advice());
+      List<Advice> advice = new ArrayList<>();
       if (!conf.isEmpty()) {
         String why = "if " + conf + " is not this cluster's; or export the path that is right";
-        advice.add(0, Access.type("unset SLURM_CONF", why));
+        advice.add(Access.type("unset SLURM_CONF", why));
       }
+      if (!context.environment().getOrDefault("SLURM_JWT", "").isEmpty()) {
+        String why = "if this cluster knows no tokens, or yours has ended";
+        advice.add(Access.type("unset SLURM_JWT", why));
+      }
+      advice.addAll(silent.advice());
+      advice.add(which("scontrol"));
       return List.of(failed(silent, ALL).with(advice));
     }
   }
 
   static List<CheckFinding> profile(Context context) {
-    ClusterProfile profile = context.configs().cluster(Prepared.clusterName(context));
+    String variable = context.environment().getOrDefault("NEXA_CLUSTER", "");
+    ClusterProfile profile;
+    try {
+      profile = context.configs().cluster(Prepared.clusterName(context));
+    } catch (NexaException wrong) {
+      CheckFinding found = failed(wrong, "all runs");
+      List<Advice> advice = new ArrayList<>(found.remedies());
+      advice.add(0, Access.type("unset NEXA_CLUSTER", "it is " + variable + " here"));
+      return List.of(variable.isEmpty() ? found : found.with(advice));
+    }
     if (profile.isLocal()) {
       return List.of(ok(profile.file() + " is this machine"));
     }

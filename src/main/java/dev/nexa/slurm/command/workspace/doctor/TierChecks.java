@@ -144,7 +144,8 @@ final class TierChecks {
     } catch (IOException failed) {
       String says = "no file can be made in " + folder + ": " + DurableFiles.reason(failed);
       Advice shows = Advice.command("shows the inodes that are left (IFree)", "df", "-i", folder);
-      return Optional.of(failed(says, affects, shows));
+      Advice where = Advice.command("shows where the files are", "du", "--inodes", "-xd2", folder);
+      return Optional.of(failed(says, affects, shows, where));
     }
   }
 
@@ -201,14 +202,26 @@ final class TierChecks {
       findings.add(advice(says, "how soon jobs start", again));
     }
     Path runs = context.workspace().runs();
-    List<String> lost = names(runs.resolve("open"), run -> !Files.isDirectory(runs.resolve(run)));
+    Path marks = runs.resolve("open");
+    List<String> lost = names(marks, run -> !Files.isDirectory(runs.resolve(run)));
+    for (String name : lost) {
+      if (RunId.parse(name).isEmpty()) {
+        String says = marks.resolve(name) + " is no mark of an unfinished run";
+        Advice remove = Access.type("rm -r", "", marks.resolve(name));
+        findings.add(advice(says, "what leftovers says of lost runs", remove));
+      }
+    }
+    lost.removeIf(name -> RunId.parse(name).isEmpty());
     closed(context.workspace(), findings);
     changed(context.workspace(), findings);
     if (!lost.isEmpty()) {
       String says = "the folders of unfinished runs are gone: " + String.join(", ", lost);
       Advice jobs = Access.type("nexa-slurm reconcile", "names their jobs");
       Advice then = Advice.step("then restore the folders in runs/ from a backup");
-      findings.add(failed(says, "their jobs may still run, and nobody pays for them", jobs, then));
+      Path[] entries = lost.stream().map(marks::resolve).toArray(Path[]::new);
+      Advice close = Access.type("rm", "without a backup, when their jobs have ended", entries);
+      String affects = "their jobs may still run, and nobody pays for them";
+      findings.add(failed(says, affects, jobs, then, close));
     }
     String durable = profile(context).storage().durable();
     for (Halts.Judged halt :
@@ -227,8 +240,11 @@ final class TierChecks {
       Path folder = run.path();
       boolean theirs = run.isOfAnotherUser();
       boolean open = !theirs && Files.isWritable(folder) && Files.isExecutable(folder);
-      if (theirs && run.owner().matches("\\d+")) {
-        findings.add(withoutAccount(workspace, run, affects));
+      boolean left =
+          theirs && workspace.isShared() && Access.hasLeft(workspace.runs(), run.owner());
+      if (left || (theirs && run.owner().matches("\\d+"))) {
+        String who = left ? "%s, who has left the group" : "the user id %s, which has no account";
+        findings.add(withoutMember(workspace, run, who.formatted(run.owner()), affects));
         continue;
       }
       if (open || !Files.isDirectory(folder) || (theirs && workspace.isShared())) {
@@ -246,19 +262,20 @@ final class TierChecks {
   }
 
   /** The successor is the owner of the workspace, because the passes of the owner settle all. */
-  private static CheckFinding withoutAccount(Workspace workspace, RunFolder run, String affects) {
+  private static CheckFinding withoutMember(
+      Workspace workspace, RunFolder run, String who, String affects) {
     String successor = Workspace.ownerOf(workspace.root());
     List<Path> its = new ArrayList<>(List.of(run.path(), run.manifest(), run.cost()));
     its.add(workspace.runs().resolve("open").resolve(run.id().value()));
     its.removeIf(Files::notExists);
-    String says = "the unfinished run %s belongs to the user id %s, which has no account";
+    String says = "the unfinished run %s belongs to %s";
     Advice give =
         Access.type(
             "chown -hR " + successor,
             "root types it, if that user has left",
             its.toArray(Path[]::new));
     Advice pass = Access.type("nexa-slurm reconcile", successor + " types it");
-    return failed(says.formatted(run.path(), run.owner()), affects, give, pass);
+    return failed(says.formatted(run.path(), who), affects, give, pass);
   }
 
   /**

@@ -49,6 +49,9 @@ public final class YamlReader {
       "{{ }} is a template's notation, which nexa-slurm does not fill in: write the value, or"
           + " ${env:NAME}";
 
+  private static final String POINTER =
+      "is a pointer of Git LFS: type `git lfs pull` in its folder, which brings the file";
+
   private static final Pattern MERGE = Pattern.compile("(?m)^<{7} .*$");
   private static final String UNMERGED =
       "git left a merge here: keep one of the two versions, and remove the lines that begin with"
@@ -83,6 +86,10 @@ public final class YamlReader {
     Optional<Problem> unprintable = unprintable(source, text);
     if (unprintable.isPresent()) {
       problems.add(unprintable.get());
+      return Optional.empty();
+    }
+    if (text.startsWith("version https://git-lfs.github.com/")) {
+      problems.add(syntax(new Position(source, 1, 1), POINTER));
       return Optional.empty();
     }
     YamlReader reader = new YamlReader(source, text, problems);

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Site;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
+import dev.nexa.slurm.command.workspace.ShareWorkspace;
 import dev.nexa.slurm.records.approvals.Keys;
 import dev.nexa.slurm.run.Context;
 import java.io.IOException;
@@ -464,6 +465,80 @@ class DoctorCommandTest {
 
     assertThat(found.text("says")).contains("/policy.yaml:2:1: git left a merge here: keep one");
     assertThat(found.texts("remedies").get(0)).startsWith("vi +2 ");
+  }
+
+  /** A job of the site that packs old files, or a folder that another program shares. */
+  @Test
+  void whatIsNoMarkOfARunIsRemoved() throws IOException {
+    Path mark = ada.workspace.resolve("runs/open/data_20261130_194748 (conflicted copy)");
+    Files.createDirectories(mark.getParent());
+    Files.createFile(mark);
+    Path lock = Files.createDirectories(ada.workspace.resolve(".nexa/accounting.lock"));
+
+    JsonObject found = worst(doctor("leftovers"));
+
+    assertThat(found.text("says")).isEqualTo(mark + " is no mark of an unfinished run");
+    Keys.run(folder, "bash", "-c", found.texts("remedies").get(0));
+    assertThat(result(doctor("leftovers"))).isEqualTo("ok");
+    assertThat(worst(doctor("workspace")).texts("remedies").get(0))
+        .startsWith("mv " + lock + " " + lock + ".old");
+  }
+
+  /** The jar's policy counts instead, which has no budgets. */
+  @Test
+  void aPolicyOfAnotherNameIsNamed() throws IOException {
+    Path policy = ada.workspace.resolve("configs/policy.yaml");
+    Path other = policy.resolveSibling("policy.yml");
+    Files.move(policy, other);
+
+    JsonObject found = worst(doctor("policy"));
+
+    assertThat(found.text("says")).contains("there is no " + policy + ", and " + other);
+    Keys.run(folder, "bash", "-c", found.texts("remedies").get(0));
+    assertThat(result(doctor("policy"))).isNotEqualTo("failed");
+  }
+
+  @Test
+  void aVariableThatNamesNoProfileIsUnset() {
+    Screen screen = ada.with("NEXA_CLUSTER", "atlas").type("doctor", "profile");
+
+    assertThat(screen.out()).contains("→ unset NEXA_CLUSTER  # it is atlas here");
+    assertThat(screen.out().indexOf("unset")).isLessThan(screen.out().indexOf("init --cluster"));
+  }
+
+  @Test
+  void aWebhooksFileThatIsGoneIsMadeForItsOwnerAlone() {
+    Path file = folder.resolve("home/url");
+    ada.file(
+        "configs/policy.yaml",
+        "approval_over: {amount: 1, currency: USD}\n"
+            + "notify: {team: {kind: slack, url_file: "
+            + file
+            + "}}\n");
+
+    JsonObject found = worst(doctor("notifications"));
+    Keys.run(folder, "bash", "-c", found.texts("remedies").get(0));
+
+    assertThat(ShareWorkspace.mode(file)).isEqualTo(0600);
+  }
+
+  @Test
+  void aPointerOfGitLfsIsNamed() {
+    ada.file(
+        "configs/policy.yaml", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n");
+
+    assertThat(worst(doctor("policy")).text("says"))
+        .contains("/policy.yaml:1:1: is a pointer of Git LFS");
+  }
+
+  @Test
+  void aTokenThatTheClusterDoesNotTakeIsUnset() {
+    ada.withSlurm().with("SLURM_JWT", "ended");
+    ada.program("scontrol", "echo 'cannot find auth plugin for auth/jwt' >&2; exit 1");
+
+    assertThat(worst(doctor("slurm")).texts("remedies"))
+        .anyMatch(it -> it.startsWith("unset SLURM_JWT"))
+        .anyMatch(it -> it.startsWith("command -v scontrol"));
   }
 
   @Test

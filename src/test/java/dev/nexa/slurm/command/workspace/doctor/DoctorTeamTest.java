@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.workspace.doctor;
 
 import static dev.nexa.slurm.command.Team.ANN;
 import static dev.nexa.slurm.command.Team.BOB;
+import static dev.nexa.slurm.command.Team.EVE;
 import static dev.nexa.slurm.command.Team.GROUP;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -207,6 +208,54 @@ class DoctorTeamTest {
     assertThat(team.shell("root", early + team.command("doctor")))
         .contains("→ newgrp " + GROUP)
         .doesNotContain("usermod");
+  }
+
+  /** A checkout in a closed home: the folder that is closed is named, and not the workspace. */
+  @Test
+  void aLinkIntoAClosedFolderNamesThatFolder() throws IOException {
+    team.shell(ANN, "mkdir -m 750 home && mv configs home/ && ln -s home/configs configs");
+    team.shell("root", "chown " + EVE + ": home; chmod 700 home");
+
+    String found = team.types(ANN, "doctor", "workspace", "policy").out();
+
+    assertThat(found)
+        .contains("you may not enter " + team.workspace() + "/home", "ask " + EVE + " to let you")
+        .doesNotContain("you may not write to", "look what is there");
+  }
+
+  @Test
+  void anUnfinishedRunOfWhoHasLeftTheGroupGetsASuccessor() throws IOException {
+    team.file("sleep.yaml", "stage: data\nbackend: shell\nrun: sleep 1\nresources: {time: 1m}\n");
+    assertThat(team.types(BOB, "submit", "--local", "sleep.yaml").exit()).isZero();
+    assertThat(team.types(ANN, "doctor", "leftovers").exit()).isZero();
+    team.shell("root", "PATH=$PATH:/usr/sbin usermod -G '' " + BOB);
+
+    String found = team.types(ANN, "doctor", "leftovers").out();
+
+    assertThat(found).contains("belongs to " + BOB + ", who has left the group");
+    typed(found, "chown ").forEach(line -> repair("root", line));
+    assertThat(team.types(ANN, "doctor", "leftovers").exit()).isZero();
+  }
+
+  /** A colleague has frozen the folder: one command thaws all that passes write. */
+  @Test
+  void aFrozenWorkspaceIsThawedAtOnce() throws IOException {
+    Path own = team.workspace().resolve("own");
+    String at = "--workspace=" + own;
+    team.file("ends.yaml", "stage: data\nbackend: shell\nrun: exit\nresources: {time: 1m}\n");
+    assertThat(team.types(ANN, at, "init").exit()).isZero();
+    assertThat(team.types(ANN, at, "submit", "--local", "ends.yaml").err()).isEmpty();
+    team.shell(ANN, "chmod -R a-w own");
+
+    String found = team.types(ANN, at, "doctor", "workspace").out();
+
+    assertThat(found).contains("1 failed");
+    typed(found, "find ").forEach(line -> repair(ANN, line));
+    for (String command : List.of("doctor workspace leftovers", "reconcile")) {
+      CommandResult after = team.types(ANN, (at + " " + command).split(" "));
+      assertThat(after.exit()).as("%s", after).isZero();
+    }
+    assertThat(team.types(ANN, at, "submit", "--local", "--wait", "ends.yaml").exit()).isZero();
   }
 
   /** A sticky folder keeps a member's file from all but the member, its own owner and root. */
