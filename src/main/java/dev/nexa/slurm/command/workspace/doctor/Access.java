@@ -100,6 +100,7 @@ final class Access {
   static boolean isFrozen(Path folder) {
     return isMine(folder)
         && Files.isDirectory(folder)
+        && !Files.isWritable(folder)
         && (ShareWorkspace.mode(folder) & OWNER_WRITES) == 0;
   }
 

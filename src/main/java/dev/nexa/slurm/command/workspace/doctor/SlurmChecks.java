@@ -98,10 +98,13 @@ final class SlurmChecks {
     try {
       profile = context.configs().cluster(Prepared.clusterName(context));
     } catch (NexaException wrong) {
+      if (variable.isEmpty()) {
+        throw wrong;
+      }
       CheckFinding found = failed(wrong, "all runs");
       List<Advice> advice = new ArrayList<>(found.remedies());
       advice.add(0, Access.type("unset NEXA_CLUSTER", "it is " + variable + " here"));
-      return List.of(variable.isEmpty() ? found : found.with(advice));
+      return List.of(found.with(advice));
     }
     if (profile.isLocal()) {
       return List.of(ok(profile.file() + " is this machine"));

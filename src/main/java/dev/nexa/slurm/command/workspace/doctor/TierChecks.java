@@ -219,7 +219,8 @@ final class TierChecks {
       Advice jobs = Access.type("nexa-slurm reconcile", "names their jobs");
       Advice then = Advice.step("then restore the folders in runs/ from a backup");
       Path[] entries = lost.stream().map(marks::resolve).toArray(Path[]::new);
-      Advice close = Access.type("rm", "without a backup, when their jobs have ended", entries);
+      Advice rm = Access.type("rm", "", entries);
+      Advice close = Advice.step("if there is none: when their jobs have ended, type " + rm);
       String affects = "their jobs may still run, and nobody pays for them";
       findings.add(failed(says, affects, jobs, then, close));
     }
@@ -240,8 +241,9 @@ final class TierChecks {
       Path folder = run.path();
       boolean theirs = run.isOfAnotherUser();
       boolean open = !theirs && Files.isWritable(folder) && Files.isExecutable(folder);
+      boolean member = !Set.of("root", Workspace.ownerOf(workspace.root())).contains(run.owner());
       boolean left =
-          theirs && workspace.isShared() && Access.hasLeft(workspace.runs(), run.owner());
+          theirs && member && workspace.isShared() && Access.hasLeft(workspace.runs(), run.owner());
       if (left || (theirs && run.owner().matches("\\d+"))) {
         String who = left ? "%s, who has left the group" : "the user id %s, which has no account";
         findings.add(withoutMember(workspace, run, who.formatted(run.owner()), affects));
