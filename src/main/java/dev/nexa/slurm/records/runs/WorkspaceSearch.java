@@ -95,7 +95,9 @@ public record WorkspaceSearch(
       boolean open =
           Files.isWritable(theirs.get())
               || new Workspace(theirs.get(), DurableFiles.onDisk()).isShared();
-      String ask = Workspace.ownerOf(theirs.get()) + " can share it with a group: docs/teams.md";
+      String ask =
+          Workspace.ownerOf(theirs.get())
+              + " can share it with a group: `nexa-slurm explain docs/teams.md`";
       Advice use = Advice.step(open ? "to work in it, type: export " + name : ask);
       return here == Here.OURS ? List.of(use, makesOne()) : List.of(use, elsewhere());
     }

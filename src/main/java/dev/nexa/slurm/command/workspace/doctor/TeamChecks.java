@@ -111,7 +111,7 @@ final class TeamChecks {
     // Each command refuses a link of another user, and other folders hold configs of runs.
     theirs.removeIf(
         path ->
-            Set.of(owner, "root").contains(Workspace.ownerOf(path))
+            List.of(owner, "root").contains(Workspace.ownerOf(path))
                 || Files.isSymbolicLink(path)
                 || (Files.isDirectory(path)
                     && !HostChecks.RULES.contains(folder.relativize(path).toString())));

@@ -241,7 +241,7 @@ final class TierChecks {
       Path folder = run.path();
       boolean theirs = run.isOfAnotherUser();
       boolean open = !theirs && Files.isWritable(folder) && Files.isExecutable(folder);
-      boolean member = !Set.of("root", Workspace.ownerOf(workspace.root())).contains(run.owner());
+      boolean member = !List.of("root", Workspace.ownerOf(workspace.root())).contains(run.owner());
       boolean left =
           theirs && member && workspace.isShared() && Access.hasLeft(workspace.runs(), run.owner());
       if (left || (theirs && run.owner().matches("\\d+"))) {

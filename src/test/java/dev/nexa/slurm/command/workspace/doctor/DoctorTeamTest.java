@@ -144,6 +144,9 @@ class DoctorTeamTest {
       assertThat(team.types(ANN, "doctor", "team").exit()).isZero();
       assertThat(team.shell("root", "find configs ! -user " + ANN)).isEmpty();
     }
+    team.shell("root", "chown -hR root .");
+    assertThat(team.types("root", "doctor", "team", "leftovers").out())
+        .contains("0 failed, 0 unknown");
     team.shell("root", "chown 54321 .");
     assertThat(team.types(ANN, "doctor", "team").out())
         .contains("belongs to the user id 54321, which has no account", " -uid 54321 -exec chown");
