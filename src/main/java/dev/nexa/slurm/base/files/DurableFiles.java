@@ -593,9 +593,12 @@ public final class DurableFiles {
     return nearest;
   }
 
-  /** Says where a link leads if nothing is there; empty if it is no link, or leads somewhere. */
+  /**
+   * Says where a link leads if nothing is there; empty if it is no link, if it leads somewhere, or
+   * if it leads into a folder that is closed to this user.
+   */
   public static Optional<String> leadsNowhere(Path link) {
-    if (!Files.isSymbolicLink(link) || !Files.notExists(link)) { // it may be closed
+    if (!Files.isSymbolicLink(link) || !Files.notExists(link)) {
       return Optional.empty();
     }
     Path target = attempt("read", link, () -> Files.readSymbolicLink(link));

@@ -47,9 +47,7 @@ public record Crontab(String text) {
     for (String line : lines()) {
       Optional<PassInterval> every = period(line, workspace);
       if (every.isPresent()) {
-        String shown =
-            new String(line.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
-        return Optional.of(new Line(shown.stripTrailing(), every.get()));
+        return Optional.of(new Line(utf(line).stripTrailing(), every.get()));
       }
     }
     return Optional.empty();
@@ -58,10 +56,8 @@ public record Crontab(String text) {
   /** Returns the workspaces that have a line and whose folders are gone, as after a move. */
   public List<String> gone() {
     return lines().stream()
-        .filter(line -> !line.startsWith("#") && line.contains(MARK))
-        .map(line -> line.substring(line.lastIndexOf(MARK)).replaceFirst("^[^:]*: ", "").strip())
-        .map(name -> new String(name.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8))
-        .map(name -> name.replace("\\%", "%"))
+        .flatMap(line -> workspace(line).stream())
+        .map(name -> utf(name).replace("\\%", "%"))
         .filter(name -> Files.notExists(Path.of(name)))
         .toList();
   }
@@ -95,15 +91,21 @@ public record Crontab(String text) {
     return List.of(text.split("(?<=\n)"));
   }
 
-  /** Returns the line's interval; empty if the line does not belong to this workspace. */
-  private static Optional<PassInterval> period(String line, Path workspace) {
+  /** Returns the workspace that a line of ours names, as it is written; empty for another line. */
+  private static Optional<String> workspace(String line) {
     int mark = line.lastIndexOf(MARK);
     int colon = line.indexOf(": ", Math.max(0, mark));
-    if (mark < 0 || colon < 0 || line.startsWith("#")) {
-      return Optional.empty();
-    }
-    boolean same = line.substring(colon + 2).stripTrailing().equals(latin(escaped(workspace)));
-    return same ? PassInterval.read(line.substring(mark + MARK.length(), colon)) : Optional.empty();
+    return mark < 0 || colon < 0 || line.startsWith("#")
+        ? Optional.empty()
+        : Optional.of(line.substring(colon + 2).stripTrailing());
+  }
+
+  /** Returns the line's interval; empty if the line does not belong to this workspace. */
+  private static Optional<PassInterval> period(String line, Path workspace) {
+    int after = line.lastIndexOf(MARK) + MARK.length();
+    return workspace(line)
+        .filter(latin(escaped(workspace))::equals)
+        .flatMap(same -> PassInterval.read(line.substring(after, line.indexOf(": ", after))));
   }
 
   private static String line(PassCommand command, PassInterval every) {
@@ -130,6 +132,10 @@ public record Crontab(String text) {
   /** Quotes a word for the shell. */
   private static String quoted(String word) {
     return word.matches("[A-Za-z0-9_@%+=:,./-]+") ? word : "'" + word.replace("'", "'\"'\"'") + "'";
+  }
+
+  private static String utf(String latin) {
+    return new String(latin.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
   }
 
   private static String latin(String utf) {

@@ -66,7 +66,7 @@ public final class DoctorCommand extends Subcommand {
     if (!findings.isEmpty()) {
       chosen.removeIf(check -> !NEED_NO_WORKSPACE.contains(check.name()));
     }
-    // What hangs ends before the checks do, so that what it printed is shown.
+    // A client that hangs ends before its check does: then its output is shown.
     ClientTimeouts patient =
         new ClientTimeouts(
             ClientTimeouts.DEFAULT.submitTimeout(), patience.multipliedBy(3).dividedBy(4));

@@ -8,6 +8,7 @@ import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.orOk;
 import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.unknown;
 
 import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.files.DeniedAccess;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.command.workspace.ShareWorkspace;
@@ -21,6 +22,7 @@ import dev.nexa.slurm.run.cron.OtherPasses;
 import dev.nexa.slurm.run.start.Prepared;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -48,7 +50,7 @@ final class HostChecks {
 
   private static final String RECORDS = "submit and reconcile";
 
-  /** The folders in which these two write; the first is the workspace. */
+  /** Submit and reconcile write in these folders. The first is the workspace. */
   private static final String FOLDERS =
       ",.nexa,runs,runs/open,runs/manifests,runs/notify,estimates,code";
 
@@ -136,6 +138,10 @@ final class HostChecks {
   }
 
   private static CheckFinding notA(String kind, Path path) {
+    if (!Files.exists(path) && !Files.notExists(path)) {
+      List<Advice> who = DeniedAccess.advice(new AccessDeniedException(path.toString()), path);
+      return failed(path + " is a link into a folder that is closed to you", RECORDS).with(who);
+    }
     return DurableFiles.leadsNowhere(path)
         .map(lost -> failed(lost, RECORDS, Access.mount(path)))
         .orElseGet(() -> failed(path + " is no " + kind, RECORDS, Access.moveAway(path)));
@@ -254,6 +260,8 @@ final class HostChecks {
       String says = "no pass is scheduled";
       return List.of(found(unfinished && late, says, affects, install.toArray(Advice[]::new)));
     }
+    boolean slurm =
+        context.slurm().isPresent() && !Prepared.clusterName(context).equals(ClusterProfile.LOCAL);
     for (CronPasses.Installed one : shown.installed()) {
       if (one.start().isPresent()) {
         Advice start = Access.type(one.start().get(), "");
@@ -264,14 +272,8 @@ final class HostChecks {
         return List.of(
             failed("the schedule starts " + missing.get() + ", which is gone", affects, line));
       }
-    }
-    boolean slurm =
-        context.slurm().isPresent() && !Prepared.clusterName(context).equals(ClusterProfile.LOCAL);
-    for (CronPasses.Installed one : shown.installed()) {
-      Optional<String> path = one.what().lines().flatMap(HostChecks::pathOf).findFirst();
-      if (slurm
-          && path.isPresent()
-          && !SlurmScheduler.installed(Map.of("PATH", path.get()), "squeue")) {
+      Optional<String> path = pathOf(one.what());
+      if (slurm && path.filter(it -> !hasSlurm(it)).isPresent()) {
         String says = "the schedule's PATH has no clients of Slurm: " + path.get();
         return List.of(failed(says, affects, line));
       }
@@ -292,10 +294,15 @@ final class HostChecks {
   }
 
   /** Returns the PATH that a crontab's line sets for its command. */
-  private static Stream<String> pathOf(String line) {
+  private static Optional<String> pathOf(String line) {
     return Stream.of(line.split("\\s+", -1))
         .filter(word -> word.startsWith("PATH="))
-        .map(word -> word.substring(5));
+        .map(word -> word.substring(5))
+        .findFirst();
+  }
+
+  private static boolean hasSlurm(String path) {
+    return SlurmScheduler.installed(Map.of("PATH", path), "squeue");
   }
 
   /** Returns the first file among a crontab line's program and its arguments that is gone. */

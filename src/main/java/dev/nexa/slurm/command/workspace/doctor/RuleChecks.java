@@ -43,6 +43,7 @@ final class RuleChecks {
   private static final int OLD_PRICES_DAYS = 180;
   private static final int READ_BY_OTHERS = 077;
   private static final String KNOWN = "then replace the address: others may know it";
+  private static final List<String> OTHER_NAMES = List.of("policy.yml", "policy.yaml.txt");
   private static final String EXAMPLE = "%s: {price: 2.50, source: contract}";
 
   private RuleChecks() {}
@@ -68,8 +69,9 @@ final class RuleChecks {
     }
     List<CheckFinding> findings = new ArrayList<>();
     Path own = context.workspace().root().resolve("configs/policy.yaml");
-    for (Path other : DurableFiles.list(own.resolveSibling(""), "{policy*.y*ml*,*policy*.yaml}")) {
-      if (Files.notExists(own)) {
+    for (String name : Files.exists(own) ? List.<String>of() : OTHER_NAMES) {
+      Path other = own.resolveSibling(name);
+      if (Files.exists(other)) {
         String says = "there is no " + own + ", and " + other + " is not read";
         findings.add(failed(says, "each rule in it", Access.type("mv", "", other, own)));
       }
@@ -230,25 +232,10 @@ final class RuleChecks {
     Path file = context.workspace().root().resolve(policy.name());
     YamlLines lines = YamlLines.of(file);
     for (NotifyChannel channel : policy.channels()) {
-      Advice test = Access.type("nexa-slurm notify test " + channel.name(), "tries it");
-      Path address = Path.of(channel.urlFile().orElse("/proc/self/none"));
-      String key = "notify." + channel.name();
-      Advice correct =
-          Files.isRegularFile(address)
-              ? Access.change(address, "write the address of the channel " + channel.name())
-              : Access.change(file, lines.of(key), "correct " + key);
-      boolean open = (ShareWorkspace.mode(address) & READ_BY_OTHERS) != 0;
-      Path program = Path.of(channel.command().stream().findFirst().orElse("/"));
-      boolean closed = Files.isRegularFile(program) && !Files.isExecutable(program);
-      boolean lost = channel.urlFile().isPresent() && Files.notExists(address);
-      Advice first =
-          lost
-              ? Access.type("install -D -m 600 /dev/null", "then write its address there", address)
-              : open
-                  ? Access.type("chmod 600", KNOWN, address)
-                  : closed ? Access.type("chmod +x", "", program) : correct;
+      List<Advice> repair = new ArrayList<>(repair(channel, file, lines));
+      repair.add(Access.type("nexa-slurm notify test " + channel.name(), "tries it"));
       SendNotices.fault(channel, context.environment())
-          .map(why -> failed(channel.name() + ": " + why, affects, first, test))
+          .map(why -> failed(channel.name() + ": " + why, affects).with(repair))
           .ifPresent(findings::add);
     }
     Outbox outbox = new Outbox(context.workspace());
@@ -269,5 +256,24 @@ final class RuleChecks {
       findings.add(advice(says + retried.orElse(""), affects, list, test));
     }
     return orOk(findings, says);
+  }
+
+  /** Returns what repairs a channel: its file with the address, its program, or the policy. */
+  private static List<Advice> repair(NotifyChannel channel, Path policy, YamlLines lines) {
+    Path address = Path.of(channel.urlFile().orElse("/proc/self/none"));
+    Path program = Path.of(channel.command().stream().findFirst().orElse("/"));
+    Advice write = Access.change(address, "write the address of the channel " + channel.name());
+    if (channel.urlFile().isPresent() && Files.notExists(address)) {
+      return List.of(Access.type("install -D -m 600 /dev/null", "", address), write);
+    }
+    if ((ShareWorkspace.mode(address) & READ_BY_OTHERS) != 0) {
+      return List.of(Access.type("chmod 600", KNOWN, address));
+    }
+    if (Files.isRegularFile(program) && !Files.isExecutable(program)) {
+      return List.of(Access.type("chmod +x", "", program));
+    }
+    String key = "notify." + channel.name();
+    boolean holds = Files.isRegularFile(address);
+    return List.of(holds ? write : Access.change(policy, lines.of(key), "correct " + key));
   }
 }

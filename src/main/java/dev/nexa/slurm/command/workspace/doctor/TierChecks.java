@@ -203,15 +203,13 @@ final class TierChecks {
     }
     Path runs = context.workspace().runs();
     Path marks = runs.resolve("open");
-    List<String> lost = names(marks, run -> !Files.isDirectory(runs.resolve(run)));
-    for (String name : lost) {
-      if (RunId.parse(name).isEmpty()) {
-        String says = marks.resolve(name) + " is no mark of an unfinished run";
-        Advice remove = Access.type("rm -r", "", marks.resolve(name));
-        findings.add(advice(says, "what leftovers says of lost runs", remove));
-      }
+    for (String name : names(marks, name -> RunId.parse(name).isEmpty())) {
+      Path stray = marks.resolve(name);
+      String says = stray + " is no mark of an unfinished run";
+      findings.add(advice(says, "what passes look for", Access.type("rm -r", "", stray)));
     }
-    lost.removeIf(name -> RunId.parse(name).isEmpty());
+    List<String> lost =
+        names(marks, run -> RunId.parse(run).isPresent() && !Files.isDirectory(runs.resolve(run)));
     closed(context.workspace(), findings);
     changed(context.workspace(), findings);
     if (!lost.isEmpty()) {
@@ -241,12 +239,9 @@ final class TierChecks {
       Path folder = run.path();
       boolean theirs = run.isOfAnotherUser();
       boolean open = !theirs && Files.isWritable(folder) && Files.isExecutable(folder);
-      boolean member = !List.of("root", Workspace.ownerOf(workspace.root())).contains(run.owner());
-      boolean left =
-          theirs && member && workspace.isShared() && Access.hasLeft(workspace.runs(), run.owner());
-      if (left || (theirs && run.owner().matches("\\d+"))) {
-        String who = left ? "%s, who has left the group" : "the user id %s, which has no account";
-        findings.add(withoutMember(workspace, run, who.formatted(run.owner()), affects));
+      Optional<String> gone = theirs ? whoIsGone(workspace, run.owner()) : Optional.empty();
+      if (gone.isPresent()) {
+        findings.add(withoutMember(workspace, run, gone.get(), affects));
         continue;
       }
       if (open || !Files.isDirectory(folder) || (theirs && workspace.isShared())) {
@@ -261,6 +256,18 @@ final class TierChecks {
       String says = "the unfinished run " + folder + " belongs to " + run.owner() + why;
       findings.add(found(!made, says, affects, made ? pass : mine));
     }
+  }
+
+  /** Says who an owner is that can make no pass here any more; empty for any other owner. */
+  private static Optional<String> whoIsGone(Workspace workspace, String owner) {
+    if (owner.matches("\\d+")) {
+      return Optional.of("the user id " + owner + ", which has no account");
+    }
+    // These two need not be in the group.
+    boolean member = !List.of("root", Workspace.ownerOf(workspace.root())).contains(owner);
+    return member && workspace.isShared() && Access.hasLeft(workspace.runs(), owner)
+        ? Optional.of(owner + ", who has left the group")
+        : Optional.empty();
   }
 
   /** The successor is the owner of the workspace, because the passes of the owner settle all. */

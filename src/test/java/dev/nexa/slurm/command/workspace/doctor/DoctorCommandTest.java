@@ -522,6 +522,33 @@ class DoctorCommandTest {
     assertThat(ShareWorkspace.mode(file)).isEqualTo(0600);
   }
 
+  /** Slurm has moved since the line was written. */
+  @Test
+  void aScheduleWithoutSlurmOnItsPathIsCorrected() {
+    ada.withSlurm();
+    String line =
+        "*/5 * * * * /usr/bin/env PATH=%s /bin/true --workspace %s # nexa-slurm every 5m: %s";
+    for (String path : List.of("/opt/slurm/22.05/bin", folder + "/bin")) {
+      ada.program("crontab", "echo '" + line.formatted(path, ada.workspace, ada.workspace) + "'");
+
+      Screen screen = ada.type("doctor", "cron");
+
+      String says = "the schedule's PATH has no clients of Slurm: /opt/slurm/22.05/bin";
+      boolean moved = path.startsWith("/opt");
+      assertThat(screen.out().contains("failed   cron           " + says)).isEqualTo(moved);
+      assertThat(screen.out().contains(" cron install  # corrects the line")).isEqualTo(moved);
+    }
+  }
+
+  /** It may be a config of a run that trains by policy gradients. */
+  @Test
+  void aConfigThatOnlyBeginsLikeThePolicyIsNone() throws IOException {
+    Files.delete(ada.workspace.resolve("configs/policy.yaml"));
+    ada.file("configs/policy_gradient.yaml", "stage: data\n");
+
+    assertThat(ada.type("doctor", "policy").out()).doesNotContain("is not read", "mv ");
+  }
+
   @Test
   void aPointerOfGitLfsIsNamed() {
     ada.file(

@@ -227,6 +227,15 @@ class DoctorTeamTest {
   }
 
   @Test
+  void aRecordInAClosedFolderIsNotCalledLost() throws IOException {
+    team.shell("root", "mkdir -m 700 home; touch home/ledger; chown -R " + EVE + ": home");
+    team.shell(ANN, "ln -s ../home/ledger runs/ledger-2026-11.jsonl");
+    assertThat(team.types(ANN, "doctor", "workspace").out())
+        .contains("/runs/ledger-2026-11.jsonl is a link into a folder that is closed to you")
+        .doesNotContain("where nothing is", "mv ");
+  }
+
+  @Test
   void anUnfinishedRunOfWhoHasLeftTheGroupGetsASuccessor() throws IOException {
     team.file("sleep.yaml", "stage: data\nbackend: shell\nrun: sleep 1\nresources: {time: 1m}\n");
     assertThat(team.types(BOB, "submit", "--local", "sleep.yaml").exit()).isZero();
