@@ -56,8 +56,8 @@ public record Crontab(String text) {
   /** Returns the workspaces that have a line and whose folders are gone, as after a move. */
   public List<String> gone() {
     return lines().stream()
-        .flatMap(line -> workspace(line).stream())
-        .map(name -> utf(name).replace("\\%", "%"))
+        .flatMap(line -> Mark.of(line).stream())
+        .map(mark -> utf(mark.workspace()).replace("\\%", "%"))
         .filter(name -> Files.notExists(Path.of(name)))
         .toList();
   }
@@ -91,21 +91,25 @@ public record Crontab(String text) {
     return List.of(text.split("(?<=\n)"));
   }
 
-  /** Returns the workspace that a line of ours names, as it is written; empty for another line. */
-  private static Optional<String> workspace(String line) {
-    int mark = line.lastIndexOf(MARK);
-    int colon = line.indexOf(": ", Math.max(0, mark));
-    return mark < 0 || colon < 0 || line.startsWith("#")
-        ? Optional.empty()
-        : Optional.of(line.substring(colon + 2).stripTrailing());
+  /** What a line of ours says: the workspace as the line spells it, and its interval. */
+  private record Mark(String workspace, PassInterval every) {
+    /** Returns the mark of a line; empty for a line that is not ours. */
+    static Optional<Mark> of(String line) {
+      int mark = line.lastIndexOf(MARK);
+      int colon = line.indexOf(": ", Math.max(0, mark));
+      if (mark < 0 || colon < 0 || line.startsWith("#")) {
+        return Optional.empty();
+      }
+      String workspace = line.substring(colon + 2).stripTrailing();
+      return PassInterval.read(line.substring(mark + MARK.length(), colon))
+          .map(every -> new Mark(workspace, every));
+    }
   }
 
   /** Returns the line's interval; empty if the line does not belong to this workspace. */
   private static Optional<PassInterval> period(String line, Path workspace) {
-    int after = line.lastIndexOf(MARK) + MARK.length();
-    return workspace(line)
-        .filter(latin(escaped(workspace))::equals)
-        .flatMap(same -> PassInterval.read(line.substring(after, line.indexOf(": ", after))));
+    String spelled = latin(escaped(workspace));
+    return Mark.of(line).filter(it -> it.workspace().equals(spelled)).map(Mark::every);
   }
 
   private static String line(PassCommand command, PassInterval every) {

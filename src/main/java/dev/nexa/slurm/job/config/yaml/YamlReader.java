@@ -54,8 +54,8 @@ public final class YamlReader {
 
   private static final Pattern MERGE = Pattern.compile("(?m)^<{7} .*$");
   private static final String UNMERGED =
-      "git left a merge here: keep one of the two versions, and remove the lines that begin with"
-          + " <<<<<<<, ======= and >>>>>>>";
+      "git left a merge here: keep one of the versions, and remove all other lines from <<<<<<<"
+          + " to >>>>>>>";
 
   private static final Pattern TIGHT =
       Pattern.compile("((?:- +)?[A-Za-z_][\\w-]*):(?!//)([^\\s:].*)");
