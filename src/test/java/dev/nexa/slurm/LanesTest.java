@@ -59,7 +59,27 @@ class LanesTest {
     assertThat(named("CONTRIBUTING.md")).hasSizeGreaterThan(40).isSubsetOf(classes("\\bclass "));
   }
 
-  /** The guard shows what ./check protects. */
+  @Test
+  void eachPromiseHasATestInCheck() throws IOException {
+    Set<String> elsewhere = classes("(?m)^@Tag\\(\"(long|full|stops-slurm)\"\\)");
+    List<String> rows =
+        Files.readAllLines(Path.of("CONTRIBUTING.md")).stream()
+            .dropWhile(line -> !line.startsWith("| promise |"))
+            .skip(2)
+            .takeWhile(line -> line.startsWith("|"))
+            .filter(line -> CLASS.matcher(line).find())
+            .toList();
+
+    assertThat(rows)
+        .hasSizeGreaterThan(30)
+        .allSatisfy(
+            row ->
+                assertThat(CLASS.matcher(row).results().map(MatchResult::group))
+                    .as(row)
+                    .anyMatch(name -> !elsewhere.contains(name)));
+  }
+
+  /** The guard shows what ./check and ./check --long protect. */
   @Test
   void eachFaultOfTheGuardIsFoundByTestsOfCheck() throws IOException {
     Set<String> full = classes("(?m)^@Tag\\(\"(full|stops-slurm)\"\\)");

@@ -26,6 +26,7 @@ import java.util.jar.Manifest;
 import java.util.stream.Collectors;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * dev/release packs a jar. The jar here is small: it names the classes of this test run. ./check
  * packs the real one.
  */
+@Tag("long")
 class ReleaseTest {
   private static final String VERSION = ProgramVersion.read().number();
   private static final String NAME = "nexa-slurm-" + VERSION;

@@ -16,6 +16,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * Types docs/tutorial.md from top to bottom, on this machine. The lines that the page prints must
  * come in their order; numbers, ids and what stands for … may differ.
  */
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT)
 @Order(1)
 class TutorialTest {

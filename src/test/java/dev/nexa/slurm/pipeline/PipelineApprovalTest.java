@@ -14,12 +14,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** One approval covers all stages of a pipeline with one sum, and nothing else. */
+@Tag("long")
 class PipelineApprovalTest {
   private static final String STAGES =
       """

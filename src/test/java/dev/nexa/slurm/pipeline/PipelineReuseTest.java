@@ -20,10 +20,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code pipeline run --reuse} after each kind of change, for each kind of stage. */
+@Tag("long")
 class PipelineReuseTest {
   private static final List<String> STAGES = List.of("prepare", "filter", "train", "each", "use");
 

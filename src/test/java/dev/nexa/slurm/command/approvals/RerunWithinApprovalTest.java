@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * `rerun --failed` under one approval, against a model that knows only seconds and two prices. The
  * fake Slurm says of each task what the model says: it runs, or it ended after so many seconds.
  */
+@Tag("long")
 class RerunWithinApprovalTest {
   private static final int SEEDS = 8;
   private static final int TASKS = 8;

@@ -8,10 +8,12 @@ import dev.nexa.slurm.command.Person;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A data stage on this machine, from the config to the rows. */
+@Tag("long")
 class DataRunTest {
   @TempDir Path workspace;
 

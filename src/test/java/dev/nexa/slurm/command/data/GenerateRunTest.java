@@ -17,10 +17,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Generation as a run on this machine: a server behind a URL, and a server of the job's own. */
+@Tag("long")
 class GenerateRunTest {
   @TempDir Path workspace;
 

@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -287,6 +288,7 @@ class DatasetsCommandTest {
         .startsWith("nexa-slurm: 'science@' has 2 versions: name the one to retire");
   }
 
+  @Tag("long")
   @ParameterizedTest
   @ValueSource(strings = {"size", "sha256"})
   void onlyIntactPromotedDataTrains(String check) throws IOException {

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A run whose config has {@code code}: the job runs the tree of the submit. On the real Slurm. */
+@Tag("long")
 @Tag("slurm")
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)

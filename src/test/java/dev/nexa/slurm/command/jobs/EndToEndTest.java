@@ -50,6 +50,7 @@ class EndToEndTest {
     person = new Person(workspace);
   }
 
+  @Tag("long")
   @Test
   void quickstartRunsWithoutSlurmAndLeavesManifestAndCost() throws IOException {
     fewRecords("storage/shared");
@@ -153,6 +154,7 @@ class EndToEndTest {
   }
 
   /** With a stand-in for torchrun: each node has one, and all the same words. */
+  @Tag("long")
   @Test
   @Tag("slurm")
   void aSweepFileOfNexaComputeStartsEveryNode() throws IOException {
@@ -191,6 +193,7 @@ class EndToEndTest {
     }
   }
 
+  @Tag("long")
   @Test
   @Tag("slurm")
   void quickstartLeavesTheSameBytesForAnyNumberOfShards() throws Exception {

@@ -25,6 +25,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
  *
  * <p>Keys below a section are tried in every third kind of run, but each kind's own section wholly.
  */
+@Tag("long")
 class EveryKeyTest {
   private static final String COMMON =
       ",\"estimate\":{\"tokens\":\"1B\"},\"resources\":{\"time\":\"1h\",\"memory\":\"16G\",\"gpus_per_node\":2}}";

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 /**
  * {@code --from [NAME=]RUN}: a run reads what an earlier run made, as a stage of a pipeline does.
  */
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT)
 @Order(1)
 class FromTest {

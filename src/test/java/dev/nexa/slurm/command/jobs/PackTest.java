@@ -23,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A task with {@code array.pack} runs several indices, and again only those that failed. */
+@Tag("long")
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 class PackTest {
   /** Indices 3 and 17 fail until there is a file of that name. */

@@ -15,10 +15,12 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A run on this machine that failed, with secrets in its log. */
+@Tag("long")
 class PostmortemCommandTest {
   /** Of the form of a token of Hugging Face's, in two parts so that no scanner finds it here. */
   private static final String TOKEN = "hf" + "_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";

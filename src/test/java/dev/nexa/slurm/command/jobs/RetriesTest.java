@@ -24,6 +24,7 @@ import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Which failures are tried again, what is recorded of them, and what ends a task that is stuck. */
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Order(1)

@@ -39,6 +39,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  * Somebody whose login shell holds the usual secrets types every command; then no file, argument or
  * log holds one. Commands are processes of their own: what they inherit is what is asked about.
  */
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Order(1)

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Failures that the real Slurm, torchrun and Python make. */
+@Tag("long")
 @Tag("slurm")
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)

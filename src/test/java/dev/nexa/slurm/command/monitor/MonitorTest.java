@@ -18,6 +18,7 @@ import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Runs that are sampled, with a stand-in for nvidia-smi: what is kept, said and drawn of them. */
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Order(1)

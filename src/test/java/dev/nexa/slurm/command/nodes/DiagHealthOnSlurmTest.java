@@ -15,6 +15,7 @@ import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The program of {@code diag install} as the HealthCheckProgram of a real slurmctld. */
+@Tag("long")
 @Tag("slurm")
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 class DiagHealthOnSlurmTest {

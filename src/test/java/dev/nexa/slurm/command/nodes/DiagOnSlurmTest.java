@@ -20,6 +20,7 @@ import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** {@code diag} on four nodes of a real Slurm, one of which gets a tenth of a CPU. */
+@Tag("long")
 @Tag("slurm")
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 class DiagOnSlurmTest {

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * What {@code audit --repair} mends of a finished run: afterwards an audit finds nothing, and the
  * money is what it was. What it can't prove it leaves, and says so.
  */
+@Tag("long")
 class AuditRepairTest {
   private static final long SEED = Long.getLong("repair.seed", 5);
 

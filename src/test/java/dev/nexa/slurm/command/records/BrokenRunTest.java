@@ -28,6 +28,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,6 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * says and does of the other two what it would without it. {@code -Dbroken=all} tries every way of
  * every file, else a part of them.
  */
+@Tag("long")
 class BrokenRunTest {
   private static final boolean ALL = SuiteSize.FULL;
   private static final int SOME = SuiteSize.of("broken.some", 5, 14);

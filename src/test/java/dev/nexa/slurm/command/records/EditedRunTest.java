@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * edit, or it refuses or waits and names the file. {@code -Dedits=N} tries N edits of each file,
  * {@code -Dedits.seed=S} others.
  */
+@Tag("long")
 class EditedRunTest {
   private static final int EDITS = SuiteSize.of("edits", 1, 30);
   private static final long SEED = Long.getLong("edits.seed", 12);

@@ -35,6 +35,7 @@ import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Servers as a person starts and ends them; a stand-in speaks vLLM's HTTP. */
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Order(1)

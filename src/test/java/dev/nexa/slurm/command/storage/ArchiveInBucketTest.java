@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** `archive` with a real S3 server, in processes of their own. */
+@Tag("long")
 class ArchiveInBucketTest {
   private static final String RUN = "train_20251001_143200";
   private static final String PLACE = "s3://nexacompute/archive";

@@ -44,6 +44,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  * that are there. ./check does it for the workspace's owner, with all names at once; dev/full for
  * each name alone, and for another member, too.
  */
+@Tag("long")
 @Tag("slurm")
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @ResourceLock("the users of Team")

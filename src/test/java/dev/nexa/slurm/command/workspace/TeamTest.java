@@ -37,6 +37,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  * One workspace, three Unix users: ann shared it, bob works in it, eve does what she should not.
  * {@code init} asks Slurm, so all of it needs Slurm.
  */
+@Tag("long")
 @Tag("slurm")
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @ResourceLock("the users of Team")

@@ -20,10 +20,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Hostile files and each step of {@code data prepare}: no row is lost without a reason. */
+@Tag("long")
 class PrepareTest {
   private static final String TEXT = "{\"columns\": {\"text\": \"text\"}, \"text\": [\"text\"]";
 

@@ -13,10 +13,12 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A reader opens a report with hostile texts in Chromium, sorts, filters, and goes to a run. */
+@Tag("long")
 class ReportInBrowserTest {
   private static final String HOSTILE =
       "</script><img src=x onerror=\"document.title='run'\"><b>\"'&lt; \u2028\u202e";

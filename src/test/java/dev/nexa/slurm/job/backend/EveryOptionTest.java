@@ -15,10 +15,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Each option of each runner's release, alone: what runs differs, or the option is refused. */
+@Tag("long")
 class EveryOptionTest {
   private static final String CLUSTER =
       "gpu_type: h100\nstorage: {scratch: /scratch, durable: /durable, shared: /shared}\n";

@@ -13,12 +13,14 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** templates/lib/checkpoints.sh: what is copied to durable storage, when, and what comes back. */
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT)
 class CheckpointCopiesTest {
   private static final Path SCRIPT = Path.of("templates/lib/checkpoints.sh").toAbsolutePath();

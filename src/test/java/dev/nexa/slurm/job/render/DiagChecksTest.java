@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * templates/lib/diag.sh on one node, with an nvidia-smi, dmesg and dcgmi that say what broken ones
  * say.
  */
+@Tag("long")
 class DiagChecksTest {
   /** What hangs here has a second. */
   private static final UnaryOperator<String> HANG =

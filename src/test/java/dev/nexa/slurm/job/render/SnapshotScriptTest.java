@@ -16,10 +16,12 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** templates/lib/snapshot.sh, beside a process that maps stand-ins for libraries. */
+@Tag("long")
 class SnapshotScriptTest {
   private static final Path SCRIPT = Path.of("templates/lib/snapshot.sh").toAbsolutePath();
 

@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What becomes of a pipeline when Slurm forgets a job, or does not answer. */
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT)
 class PipelineOnFakeSlurmTest {
   private static final String UNREACHABLE =

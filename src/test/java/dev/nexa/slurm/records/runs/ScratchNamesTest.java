@@ -17,10 +17,12 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The names that tasks take on the scratch tier: templates/lib/nexa_storage.sh. */
+@Tag("long")
 class ScratchNamesTest {
   private static final String RUN = "train_20251101_143200";
 

@@ -16,6 +16,7 @@ import java.util.Base64;
 import java.util.Map;
 import java.util.Random;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Ours against the real ssh-keygen. */
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT)
 class SshSignatureTest {
   private static final byte[] MESSAGE = "{\"max_cost\": \"500.00\"}\n".getBytes(UTF_8);

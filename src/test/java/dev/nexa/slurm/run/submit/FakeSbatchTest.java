@@ -33,6 +33,7 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -41,6 +42,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What Slurm's clients may say, and what must come of it: one job, or none and no doubt left. */
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT)
 class FakeSbatchTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -22,6 +22,7 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * injects 2,000, {@code -Dfaults=N} as many as one likes; {@code -Dfaults.seed=S} repeats a suite,
  * {@code -Dfaults.trial=S:FAULT,FAULT} one of its trials.
  */
+@Tag("long")
 @Execution(ExecutionMode.SAME_THREAD)
 class FaultSuiteTest {
   private static final int FAULTS = SuiteSize.of("faults", 8, 2000);

@@ -48,6 +48,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  * vanished job unnoticed. {@code dev/full kills} does it 200 times, {@code -Dkills=N} as often as
  * one likes.
  */
+@Tag("long")
 @Tag("slurm")
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Execution(ExecutionMode.SAME_THREAD)

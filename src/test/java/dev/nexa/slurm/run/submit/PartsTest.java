@@ -26,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Five tasks on a cluster whose arrays hold two: three submissions of one run, on real Slurm. */
+@Tag("long")
 @Tag("slurm")
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)

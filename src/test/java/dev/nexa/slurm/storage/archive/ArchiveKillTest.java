@@ -20,6 +20,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
  * SIGKILL at each step of an archive and of a restore: no half bundle has a name, no file is lost,
  * and the next call finishes the work. {@code dev/full storage} kills 200 times.
  */
+@Tag("long")
 class ArchiveKillTest {
   private static final int KILLS = SuiteSize.of("archive.kills", 12, 200);
   private static final int KILLED = 137;

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  * its deletion was announced. The next call finishes the work. {@code dev/full storage} kills 200
  * times.
  */
+@Tag("long")
 class CleanupKillTest {
   private static final int KILLS = SuiteSize.of("cleanup.kills", 15, 200);
   private static final int KILLED = 137;

@@ -32,6 +32,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  * Random {@code #SBATCH} lines make the job that the real sbatch makes of them, or are refused; and
  * each option of the installed sbatch has a row in our table.
  */
+@Tag("long")
 @Tag("slurm")
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 class SbatchHeaderOnSlurmTest {

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
  * {@code srun --ntasks-per-node=4} starts two tasks on two nodes; with {@code
  * SLURM_GPUS_PER_NODE=h100:4}, {@code srun --gres=gpu:1} ends with "Invalid GRES specification".
  */
+@Tag("long")
 @Tag("slurm")
 class ScriptVariablesOnSlurmTest {
   private static final List<String> HEADERS =
