@@ -25,7 +25,6 @@ import org.junit.jupiter.api.Test;
  * slurmctld loses what it knew: the disk keeps an older state, and accounting goes on. Work that
  * was not done is never called completed, and none is done twice.
  */
-@Tag("long")
 @Tag("slurm")
 class LostStateOnSlurmTest {
   private static PrivateSlurm slurm;
