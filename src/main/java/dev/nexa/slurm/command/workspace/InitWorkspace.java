@@ -391,12 +391,12 @@ public final class InitWorkspace {
   }
 
   /**
-   * Writes the file if it is missing.
+   * Writes the file if it is missing, or empty: a full disk leaves empty files.
    *
-   * @return whether it was missing
+   * @return whether it was written
    */
   private boolean writeIfMissing(Path file, String text) {
-    if (Files.exists(file)) {
+    if (Files.exists(file) && file.toFile().length() > 0) {
       left.add(file);
       return false;
     }

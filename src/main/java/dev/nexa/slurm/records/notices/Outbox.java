@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The notifications of one user, in {@code runs/notify}: {@code waiting/ID.json} until all their
@@ -141,6 +142,14 @@ public final class Outbox {
     names(doneFolder()).forEach(file -> read(file, problems).ifPresent(all::add));
     all.sort(Comparator.comparing(Notice::at).thenComparing(Notice::id).reversed());
     return all;
+  }
+
+  /** Returns the files that {@link #all} cannot read. */
+  public List<Path> damaged() {
+    return Stream.of(waitingFolder(), doneFolder())
+        .flatMap(folder -> names(folder).stream())
+        .filter(file -> read(file, new ArrayList<>()).isEmpty())
+        .toList();
   }
 
   /** Returns how many notifications wait, by their files. */

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
 /** `sync` as a user types it, in a process of its own, because the AWS SDK reads its variables. */
+@Tag("long")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SyncCommandTest {
   private static final Map<String, String> KEYS = S3Server.credentials();

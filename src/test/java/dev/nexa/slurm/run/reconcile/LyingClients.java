@@ -228,7 +228,7 @@ final class LyingClients extends CommandRunner {
       String refusal = FAILED + "Invalid qos specification\n";
       String timeout = FAILED + "Socket timed out on send/recv operation\n";
       String banner = "*** maintenance on Monday 24 at 8:00 ***\n";
-      return switch (random.nextInt(22)) {
+      return switch (random.nextInt(24)) {
         case 0, 1, 2 -> new Lie(0, id + "\n", "");
         case 3 -> new Lie(0, id + ";nexa\n", "");
         case 4 -> new Lie(0, banner + "\n" + id + "\r\n", banner);
@@ -247,6 +247,8 @@ final class LyingClients extends CommandRunner {
         case 18 -> new Lie(255, "", banner + refusal);
         case 19 -> new Lie(1, id + "\n", refusal);
         case 20 -> new Lie(137, "", "");
+        case 21 -> new Lie(0, id + "\n" + banner, "");
+        case 22 -> new Lie(0, "77\nYour job is " + id + "\n", "");
         default -> new Lie(143, "", "");
       };
     }

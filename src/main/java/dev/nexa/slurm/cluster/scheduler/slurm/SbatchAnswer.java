@@ -11,6 +11,11 @@ import java.util.stream.Collectors;
 public final class SbatchAnswer {
   private static final Pattern PARSABLE = Pattern.compile("(\\d{1,18})(?:;(\\S+))?");
 
+  private static final Pattern SUBMITTED = Pattern.compile("(?i)^submitted batch job (\\d+)\\b");
+
+  /** A wrapper that says the id in its own words prints no bare one: a bare number is another's. */
+  private static final Pattern JOB = Pattern.compile("(?i)\\bjob\\b\\D*(\\d+)");
+
   /**
    * Messages of sbatch that prove that no job exists (slurm_errno.c), unless the text also matches
    * {@link #DOUBT}.
@@ -82,9 +87,9 @@ public final class SbatchAnswer {
   private SbatchAnswer() {}
 
   /**
-   * Reads the answer. The job id is the last non-empty line, because wrappers and plugins may print
-   * banners before it. If another line names another id, the answer is {@link
-   * SubmitAnswer.Unknown}.
+   * Reads the answer. The job id stands alone on one line, because wrappers and plugins print
+   * banners before it and messages behind it. If another line names another job, the answer is
+   * {@link SubmitAnswer.Unknown}.
    */
   public static SubmitAnswer read(CommandResult result) {
     String said = (result.err().isBlank() ? result.out() : result.err()).strip();
@@ -102,37 +107,29 @@ public final class SbatchAnswer {
   }
 
   private static SubmitAnswer id(String out, String said) {
-    String plain = plain(out).strip();
-    String[] lines = plain.split("\\R", -1);
-    String last = lines[lines.length - 1].strip();
-    Matcher id = PARSABLE.matcher(last);
-    if (!id.matches()) {
+    List<String> lines = plain(out).strip().lines().map(String::strip).toList();
+    List<Matcher> ids = lines.stream().map(PARSABLE::matcher).filter(Matcher::matches).toList();
+    if (ids.isEmpty()) {
       return new SubmitAnswer.Unknown("sbatch ended with 0 but printed no job id: " + said);
     }
-    if (last.length() < plain.length() && namesAnother(plain, id.group(1))) {
+    Matcher last = ids.get(ids.size() - 1);
+    String id = last.group(1);
+    int at = lines.lastIndexOf(last.group());
+    boolean several =
+        ids.stream().anyMatch(one -> !one.group(1).equals(id))
+            || namesAnother(SUBMITTED, lines.subList(0, at), id)
+            || namesAnother(JOB, lines.subList(at + 1, lines.size()), id);
+    if (several) {
       return new SubmitAnswer.Unknown("sbatch ended with 0 but printed several ids: " + said);
     }
-    String cluster = id.group(2);
-    return new SubmitAnswer.Submitted(Long.parseLong(id.group(1)), cluster == null ? "" : cluster);
+    String cluster = last.group(2);
+    return new SubmitAnswer.Submitted(Long.parseLong(id), cluster == null ? "" : cluster);
   }
 
-  /** Returns whether a line before the last one names another job. */
-  private static boolean namesAnother(String text, String id) {
-    Pattern line =
-        Pattern.compile("(?:submitted batch job )?(\\d+)\\b.*", Pattern.CASE_INSENSITIVE);
-    for (String one : text.split("\\R", -1)) {
-      String stripped = one.strip();
-      Matcher named = line.matcher(stripped);
-      boolean speaks = PARSABLE.matcher(stripped).matches() || !startsWithDigit(stripped);
-      if (named.matches() && speaks && !named.group(1).equals(id)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private static boolean startsWithDigit(String text) {
-    return !text.isEmpty() && text.charAt(0) >= '0' && text.charAt(0) <= '9';
+  private static boolean namesAnother(Pattern job, List<String> lines, String id) {
+    return lines.stream()
+        .flatMap(line -> job.matcher(line).results())
+        .anyMatch(named -> !named.group(1).equals(id));
   }
 
   /**

@@ -55,6 +55,18 @@ final class Access {
     return Advice.command("keeps it under another name", "mv", path, path + ".old");
   }
 
+  /** Returns a finding for each file beside a missing one whose name fits the pattern. */
+  static List<CheckFinding> misnamed(Path missing, String glob, String affects) {
+    List<CheckFinding> findings = new ArrayList<>();
+    if (!Files.exists(missing)) {
+      for (Path other : DurableFiles.list(missing.resolveSibling(""), glob)) {
+        String says = "there is no " + missing + ", and beside it is " + other;
+        findings.add(CheckFinding.failed(says, affects, type("mv", "", other, missing)));
+      }
+    }
+    return findings;
+  }
+
   /** Returns the finding that a path that exists cannot be written, and what lets this user. */
   static CheckFinding notWritable(Context context, Path path, String affects) {
     Optional<String> mount = readOnlyMount(path);
@@ -104,11 +116,11 @@ final class Access {
         && (ShareWorkspace.mode(folder) & OWNER_WRITES) == 0;
   }
 
-  /** Returns the command that lets the owner write to folders, ledgers and journals again. */
+  /** Returns the command that lets the owner write to folders, ledgers, journals and logs again. */
   static Advice thaw(Path root) {
     return Advice.command(
-        "", "find", root, "(", "-type", "d", "-o", "-name", "*.jsonl", ")", "!", "-perm", "-200",
-        "-exec", "chmod", "u+w", "{}", "+");
+        "", "find", root, "(", "-type", "d", "-o", "-name", "*.jsonl", "-o", "-name", "*.log", ")",
+        "!", "-perm", "-200", "-exec", "chmod", "u+w", "{}", "+");
   }
 
   /** Returns the command that gives parts of this user's own workspace back to this user. */

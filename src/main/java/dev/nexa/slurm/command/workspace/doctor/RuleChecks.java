@@ -43,7 +43,6 @@ final class RuleChecks {
   private static final int OLD_PRICES_DAYS = 180;
   private static final int READ_BY_OTHERS = 077;
   private static final String KNOWN = "then replace the address: others may know it";
-  private static final List<String> OTHER_NAMES = List.of("policy.yml", "policy.yaml.txt");
   private static final String EXAMPLE = "%s: {price: 2.50, source: contract}";
 
   private RuleChecks() {}
@@ -67,15 +66,8 @@ final class RuleChecks {
       Advice rest = Advice.step("a line that stays names no run: take it out of the file");
       return List.of(failed(says, "submit of runs that a budget applies to", audit, rest));
     }
-    List<CheckFinding> findings = new ArrayList<>();
     Path own = context.workspace().root().resolve("configs/policy.yaml");
-    for (String name : Files.exists(own) ? List.<String>of() : OTHER_NAMES) {
-      Path other = own.resolveSibling(name);
-      if (Files.exists(other)) {
-        String says = "there is no " + own + ", and " + other + " is not read";
-        findings.add(failed(says, "each rule in it", Access.type("mv", "", other, own)));
-      }
-    }
+    List<CheckFinding> findings = Access.misnamed(own, "policy.*", "each rule in it");
     findings.add(
         policy.approvals().isPresent() ? ok(limit) : advice(none, "runs over this limit", how));
     return findings;
@@ -178,7 +170,8 @@ final class RuleChecks {
     ClusterProfile profile = configs.cluster(Prepared.clusterName(context));
     PriceBook book = configs.prices(profile);
     String file = book.file();
-    List<CheckFinding> findings = new ArrayList<>();
+    List<CheckFinding> findings =
+        Access.misnamed(context.workspace().root().resolve(file), "*.*", "estimates and costs");
     TreeSet<String> missing = new TreeSet<>(profile.gpuTypes());
     missing.removeIf(type -> book.gpuTypes().stream().anyMatch(type::equalsIgnoreCase));
     if (!missing.isEmpty()) {
@@ -241,6 +234,10 @@ final class RuleChecks {
     Outbox outbox = new Outbox(context.workspace());
     if (context.missing().isPresent() || !outbox.exists()) {
       return orOk(findings, "none was sent yet");
+    }
+    for (Path damaged : outbox.damaged()) {
+      String says = damaged + " is no notification that you can read";
+      findings.add(advice(says, affects, Access.moveAway(damaged)));
     }
     Optional<String> retried =
         outbox.all(new ArrayList<>()).stream()

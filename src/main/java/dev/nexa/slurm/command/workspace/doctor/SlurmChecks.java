@@ -44,6 +44,8 @@ final class SlurmChecks {
   private static final String ESTIMATES = "estimates, partitions and limits";
   private static final String ALL = "submit, status and cancel";
 
+  private static final Advice INIT = Access.type("nexa-slurm init", "reads it off the cluster");
+
   private SlurmChecks() {}
 
   static List<CheckFinding> slurm(Context context) {
@@ -98,12 +100,16 @@ final class SlurmChecks {
     try {
       profile = context.configs().cluster(Prepared.clusterName(context));
     } catch (NexaException wrong) {
-      if (variable.isEmpty()) {
+      String name = Prepared.clusterName(context);
+      Path file = context.workspace().root().resolve("configs/clusters/" + name + ".yaml");
+      boolean empty = Files.exists(file) && file.toFile().length() == 0;
+      if (variable.isEmpty() && !empty) {
         throw wrong;
       }
       CheckFinding found = failed(wrong, "all runs");
       List<Advice> advice = new ArrayList<>(found.remedies());
-      advice.add(0, Access.type("unset NEXA_CLUSTER", "it is " + variable + " here"));
+      Advice unset = Access.type("unset NEXA_CLUSTER", "it is " + variable + " here");
+      advice.add(0, empty ? INIT : unset);
       return List.of(found.with(advice));
     }
     if (profile.isLocal()) {
@@ -116,8 +122,11 @@ final class SlurmChecks {
       Context context, ClusterProfile profile, SlurmScheduler slurm) {
     if (context.source().optional(profile.file()).filter(it -> it.path().isEmpty()).isPresent()) {
       String says = profile.file() + " is the jar's: it knows nothing of this cluster";
-      Advice init = Access.type("nexa-slurm init", "reads it off the cluster");
-      return List.of(advice(says, ESTIMATES, init));
+      Path own = context.workspace().root().resolve(profile.file());
+      return Access.misnamed(own, profile.name() + ".*", "each value in it").stream()
+          .findFirst()
+          .map(List::of)
+          .orElse(List.of(advice(says, ESTIMATES, INIT)));
     }
     SlurmCluster cluster = slurm.cluster();
     List<Difference> differences =

@@ -22,8 +22,10 @@ class SbatchAnswerTest {
           12345;cluster                | 12345 | cluster
           Welcome to the cluster!\\n12345 | 12345 |
           12345\\n\\n                  | 12345 |
+          12345\\nYou have 480 hours left | 12345 |
+          12345\\nyour job is 12345    | 12345 |
           """)
-  void exitZeroWithAnIdOnItsLastLineIsAJob(String out, long id, String cluster) {
+  void exitZeroWithAnIdOnALineOfItsOwnIsAJob(String out, long id, String cluster) {
     assertThat(SbatchAnswer.read(said(0, out.replace("\\n", "\n") + "\n", "a warning")))
         .isEqualTo(new SubmitAnswer.Submitted(id, cluster == null ? "" : cluster));
   }
@@ -36,7 +38,10 @@ class SbatchAnswerTest {
         "-1",
         "12345;",
         "12345;a b",
-        "12345\nbye",
+        "12345\n12346",
+        "12345\nbye\n12346",
+        "480\nyour job is 12345",
+        "480\nSubmitted batch job 12345",
         "1234567890123456789012"
       })
   void exitZeroWithoutAnIdLeavesItOpen(String out) {

@@ -76,6 +76,21 @@ class DoctorCommandTest {
         "prices",
         "advice",
         test -> Files.delete(test.ada.workspace.resolve("configs/prices/default.yaml"))),
+    RENAMED_PRICES(
+        "prices",
+        "failed",
+        test -> {
+          Path prices = test.ada.workspace.resolve("configs/prices/default.yaml");
+          Files.move(prices, prices.resolveSibling("default.yaml.old"));
+        }),
+    DAMAGED_NOTICE(
+        "notifications",
+        "advice",
+        test -> {
+          Path waiting = test.ada.workspace.resolve("runs/notify/waiting");
+          Files.createDirectories(waiting);
+          Files.writeString(waiting.resolve("20261130T100000_data.json"), "{");
+        }),
     OLD_PRICES(
         "prices",
         "advice",
@@ -493,7 +508,8 @@ class DoctorCommandTest {
 
     JsonObject found = worst(doctor("policy"));
 
-    assertThat(found.text("says")).contains("there is no " + policy + ", and " + other);
+    assertThat(found.text("says"))
+        .contains("there is no " + policy + ", and beside it is " + other);
     Keys.run(folder, "bash", "-c", found.texts("remedies").get(0));
     assertThat(result(doctor("policy"))).isNotEqualTo("failed");
   }

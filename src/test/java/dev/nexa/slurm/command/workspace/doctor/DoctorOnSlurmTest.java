@@ -98,6 +98,21 @@ class DoctorOnSlurmTest {
             it -> it.matches("vi \\+\\d+ " + profile + "  # write partitions.cpu.max_nodes: .*"));
   }
 
+  /** A full disk left it empty. */
+  @Test
+  void anEmptyProfileIsReadOffTheClusterAgain() throws IOException {
+    Person person = new Person(workspace, Map.of("NEXA_CLUSTER", "default"));
+    person.json("init", "--json");
+    Files.writeString(workspace.resolve("configs/clusters/default.yaml"), "");
+
+    JsonObject found =
+        person.json("doctor", "--timeout", "5m", "--json", "profile").objects("findings").get(0);
+
+    assertThat(found.texts("remedies").get(0)).contains("nexa-slurm").contains(" init  #");
+    person.json("init", "--json");
+    assertThat(results(person)).containsEntry("profile", "ok");
+  }
+
   private static Map<String, String> results(Person person) {
     Map<String, String> results = new TreeMap<>();
     JsonObject answer =

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** ann owns the team's workspace, and bob is a member. Faults are planted in its modes. */
+@Tag("long")
 @Tag("slurm")
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @ResourceLock("the users of Team")
@@ -254,7 +255,7 @@ class DoctorTeamTest {
   void aFrozenWorkspaceIsThawedAtOnce() throws IOException {
     Path own = team.workspace().resolve("own");
     String at = "--workspace=" + own;
-    team.file("ends.yaml", "stage: data\nbackend: shell\nrun: exit\nresources: {time: 1m}\n");
+    team.file("ends.yaml", "stage: data\nbackend: shell\nrun: sleep 2\nresources: {time: 1m}\n");
     assertThat(team.types(ANN, at, "init").exit()).isZero();
     assertThat(team.types(ANN, at, "submit", "--local", "ends.yaml").err()).isEmpty();
     team.shell(ANN, "chmod -R a-w own");
