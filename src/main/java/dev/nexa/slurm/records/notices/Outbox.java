@@ -144,10 +144,11 @@ public final class Outbox {
     return all;
   }
 
-  /** Returns the files that {@link #all} cannot read. */
+  /** Returns this user's files that hold no notification. */
   public List<Path> damaged() {
     return Stream.of(waitingFolder(), doneFolder())
         .flatMap(folder -> names(folder).stream())
+        .filter(file -> !Workspace.isOfAnotherUser(file))
         .filter(file -> read(file, new ArrayList<>()).isEmpty())
         .toList();
   }

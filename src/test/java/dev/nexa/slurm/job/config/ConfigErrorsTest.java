@@ -375,7 +375,7 @@ class ConfigErrorsTest {
               new ConfigFolder()
                   .with("run.yaml", GOOD.getBytes(StandardCharsets.UTF_16))
                   .problems())
-          .containsExactly("run.yaml:1:1: is not UTF-8 text");
+          .containsExactly("run.yaml:1:1: is UTF-16 text, not UTF-8");
     }
 
     @ParameterizedTest(name = "U+{0}")

@@ -10,6 +10,7 @@ import dev.nexa.slurm.run.Context;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,11 +56,12 @@ final class Access {
     return Advice.command("keeps it under another name", "mv", path, path + ".old");
   }
 
-  /** Returns a finding for each file beside a missing one whose name fits the pattern. */
-  static List<CheckFinding> misnamed(Path missing, String glob, String affects) {
+  /** Returns a finding for each YAML file of another name, as NAME.yml, beside a missing one. */
+  static List<CheckFinding> misnamed(Path missing, String name, String affects) {
     List<CheckFinding> findings = new ArrayList<>();
-    if (!Files.exists(missing)) {
-      for (Path other : DurableFiles.list(missing.resolveSibling(""), glob)) {
+    if (Files.notExists(missing, LinkOption.NOFOLLOW_LINKS)) {
+      String likely = name + ".{yml,yaml}{,[.~]*}";
+      for (Path other : DurableFiles.list(missing.resolveSibling(""), likely)) {
         String says = "there is no " + missing + ", and beside it is " + other;
         findings.add(CheckFinding.failed(says, affects, type("mv", "", other, missing)));
       }

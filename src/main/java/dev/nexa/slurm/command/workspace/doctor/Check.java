@@ -25,18 +25,18 @@ record Check(
           new Check("leftovers", "unfinished runs, left-out nodes, halts", TierChecks::leftovers),
           new Check("nodes", "what the newest diag found", TierChecks::nodes),
           new Check("team", "whether members of a team can work here", TeamChecks::team),
+          new Check("slurm", "Slurm's commands and the controller", SlurmChecks::slurm),
+          new Check("accounting", "the database of Slurm", true, SlurmChecks::accounting),
+          new Check(
+              "profile", "whether the profile still fits the cluster", true, SlurmChecks::profile),
           new Check("policy", "the policy that is in force", RuleChecks::policy),
           new Check("approvers", "the approvers' keys and when they end", RuleChecks::approvers),
           new Check("prices", "the price book's age and missing prices", RuleChecks::prices),
           new Check("job", "whether submit can prepare a small job", true, SlurmChecks::job),
+          new Check("limits", "whether Slurm would take a small job", true, SlurmChecks::limits),
           new Check("notifications", "messages that wait or failed", RuleChecks::notifications),
           new Check("cron", "passes of reconcile", HostChecks::cron),
-          new Check("s3", "the credentials for the profile's address in S3", TierChecks::s3),
-          new Check("slurm", "Slurm's commands and the controller", SlurmChecks::slurm),
-          new Check(
-              "profile", "whether the profile still fits the cluster", true, SlurmChecks::profile),
-          new Check("accounting", "the database of Slurm", true, SlurmChecks::accounting),
-          new Check("limits", "whether Slurm would take a small job", true, SlurmChecks::limits));
+          new Check("s3", "the credentials for the profile's address in S3", TierChecks::s3));
 
   /** Makes a check that needs no answer of Slurm. */
   Check(String name, String looks, Function<Context, List<CheckFinding>> look) {

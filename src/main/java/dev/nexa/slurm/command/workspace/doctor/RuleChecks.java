@@ -67,7 +67,7 @@ final class RuleChecks {
       return List.of(failed(says, "submit of runs that a budget applies to", audit, rest));
     }
     Path own = context.workspace().root().resolve("configs/policy.yaml");
-    List<CheckFinding> findings = Access.misnamed(own, "policy.*", "each rule in it");
+    List<CheckFinding> findings = Access.misnamed(own, "policy", "each rule in it");
     findings.add(
         policy.approvals().isPresent() ? ok(limit) : advice(none, "runs over this limit", how));
     return findings;
@@ -171,7 +171,10 @@ final class RuleChecks {
     PriceBook book = configs.prices(profile);
     String file = book.file();
     List<CheckFinding> findings =
-        Access.misnamed(context.workspace().root().resolve(file), "*.*", "estimates and costs");
+        Access.misnamed(context.workspace().root().resolve(file), "*", "estimates and costs");
+    if (!findings.isEmpty()) {
+      return findings; // these are the jar's prices
+    }
     TreeSet<String> missing = new TreeSet<>(profile.gpuTypes());
     missing.removeIf(type -> book.gpuTypes().stream().anyMatch(type::equalsIgnoreCase));
     if (!missing.isEmpty()) {
@@ -236,7 +239,7 @@ final class RuleChecks {
       return orOk(findings, "none was sent yet");
     }
     for (Path damaged : outbox.damaged()) {
-      String says = damaged + " is no notification that you can read";
+      String says = damaged + " is no notification";
       findings.add(advice(says, affects, Access.moveAway(damaged)));
     }
     Optional<String> retried =

@@ -123,7 +123,7 @@ final class SlurmChecks {
     if (context.source().optional(profile.file()).filter(it -> it.path().isEmpty()).isPresent()) {
       String says = profile.file() + " is the jar's: it knows nothing of this cluster";
       Path own = context.workspace().root().resolve(profile.file());
-      return Access.misnamed(own, profile.name() + ".*", "each value in it").stream()
+      return Access.misnamed(own, profile.name(), "each value in it").stream()
           .findFirst()
           .map(List::of)
           .orElse(List.of(advice(says, ESTIMATES, INIT)));

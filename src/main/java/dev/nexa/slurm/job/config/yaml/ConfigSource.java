@@ -141,8 +141,17 @@ public record ConfigSource(Path workspace, Path here, Path site) {
         String before = new String(bytes, 0, rest.position(), StandardCharsets.UTF_8);
         int line = 1 + (int) before.chars().filter(c -> c == '\n').count();
         Position at = new Position(name, line, before.length() - before.lastIndexOf('\n'));
+        boolean utf16 = bytes.length > 1 && (bytes[0] & bytes[1] & 0xff) == 0xfe;
+        String file = path.map(Path::toString).orElse(name);
+        String other = file + ".utf8";
+        Advice[] convert = {
+          Advice.command("", "iconv", "-f", "UTF-16", "-t", "UTF-8", "-o", other, file),
+          Advice.command("", "mv", other, file)
+        };
         throw ErrorCode.FILE_NOT_UTF8.error(
-            at + ": is not UTF-8 text", notUtf8, Advice.step("save it as UTF-8"));
+            at + (utf16 ? ": is UTF-16 text, not UTF-8" : ": is not UTF-8 text"),
+            notUtf8,
+            utf16 ? convert : new Advice[] {Advice.step("save it as UTF-8")});
       }
     }
   }

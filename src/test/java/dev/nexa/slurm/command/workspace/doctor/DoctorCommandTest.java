@@ -83,6 +83,13 @@ class DoctorCommandTest {
           Path prices = test.ada.workspace.resolve("configs/prices/default.yaml");
           Files.move(prices, prices.resolveSibling("default.yaml.old"));
         }),
+    PRICES_OF_ANOTHER_NAME(
+        "prices",
+        "failed",
+        test -> {
+          Path prices = test.ada.workspace.resolve("configs/prices/default.yaml");
+          Files.move(prices, prices.resolveSibling("2026q4.yaml"));
+        }),
     DAMAGED_NOTICE(
         "notifications",
         "advice",
@@ -424,7 +431,7 @@ class DoctorCommandTest {
     assertThat(counts.number("failed")).isEqualTo(1);
     assertThat(ada.type("doctor").out())
         .contains(
-            "tiers          it could not look: see profile (also: disk, leftovers, prices, job, s3");
+            "tiers          it could not look: see profile (also: disk, leftovers, prices, job, limits, s3");
   }
 
   /** Its disk may not be mounted: the starter's rules in its place would replace the site's. */
