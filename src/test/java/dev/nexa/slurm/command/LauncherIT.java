@@ -83,6 +83,18 @@ class LauncherIT {
     }
   }
 
+  /** Java names the agent that is gone, and not that a shell's startup file asks for it. */
+  @Test
+  void optionsThatStopJavaAreNamedByTheirVariable() throws Exception {
+    ProcessBuilder builder = new ProcessBuilder("./nexa-slurm", "--version");
+    builder.environment().put("JAVA_TOOL_OPTIONS", "-javaagent:/nowhere.jar");
+    Process process = builder.redirectErrorStream(true).start();
+    assertThat(process.getInputStream().readAllBytes())
+        .asString()
+        .contains("type: unset JAVA_TOOL_OPTIONS", "/nowhere.jar");
+    assertThat(process.waitFor()).isEqualTo(1);
+  }
+
   @Test
   void itStartsUnderTheMemoryLimitOfALoginNode() throws Exception {
     ProcessBuilder builder =

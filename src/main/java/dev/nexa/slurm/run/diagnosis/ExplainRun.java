@@ -151,8 +151,7 @@ public final class ExplainRun {
     Optional<OwnRecord> own = own(run, journal, facts, attempt, problems);
     AttemptLogs logs = new AttemptLogs(run, attempt, own, problems);
     LogReading reading = logs.read(signatures());
-    Optional<Finding> stated =
-        Stated.by(attempt.state(), attempt.printed(), attempt.nodes(), facts.work().timeLimit());
+    Optional<Finding> stated = Stated.by(attempt, facts.work().timeLimit());
     Verdict decided = Verdict.of(attempt.state(), stated, own, reading);
     String kind = decided.root().map(Finding::failure).orElse("");
     JsonObject plan = run.shownPlan().json();

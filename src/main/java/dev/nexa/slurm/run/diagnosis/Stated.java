@@ -16,6 +16,13 @@ final class Stated {
   /** The id of the finding that a signal ended a task. */
   static final String SIGNAL = "signal";
 
+  /** Seen with Slurm 22.05 where slurmd could not open the file of --output. */
+  private static final String UNOPENED = "0:53";
+
+  private static final String NOT_OPENED =
+      "Look whether the run's folder is on that node and whether you may write there. Slurm keeps"
+          + " the members of a group for ten minutes (GroupUpdateTime): who has just joined waits.";
+
   private Stated() {}
 
   /** Returns the finding that a task had used all the memory that it was given. */
@@ -29,13 +36,23 @@ final class Stated {
   }
 
   /**
-   * Returns the cause that a state of Slurm's names; empty for FAILED, which names none.
-   *
-   * @param printed the state as accounting prints it, such as {@code CANCELLED by 1000}
-   * @param nodes the nodes of the attempt, as printed; may be empty
+   * Returns the cause that a state of Slurm's names; empty for FAILED, which names none unless the
+   * job could not begin.
    */
-  static Optional<Finding> by(JobState state, String printed, String nodes, Duration timeLimit) {
+  static Optional<Finding> by(EndedAttempt attempt, Duration timeLimit) {
+    JobState state = attempt.state();
+    String printed = attempt.printed();
+    String nodes = attempt.nodes();
     return switch (state) {
+      case FAILED ->
+          attempt.exitCode().equals(UNOPENED)
+              ? of(
+                  state,
+                  "file-system",
+                  "Slurm could not open the job's log on " + nodes + ", so nothing was started.",
+                  NOT_OPENED,
+                  "")
+              : Optional.empty();
       case TIMEOUT ->
           of(
               state,

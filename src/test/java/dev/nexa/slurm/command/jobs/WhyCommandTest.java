@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -169,6 +170,21 @@ class WhyCommandTest {
     terminal.type("reconcile");
 
     assertThat(terminal.type("why").out()).contains(cause).contains(advice);
+  }
+
+  /** As for a user whom an admin has just put into the group of a team's workspace. */
+  @Test
+  void aLogThatSlurmCouldNotOpenIsTold() {
+    terminal.program(
+        "sacct",
+        IntStream.range(0, 3)
+            .mapToObj(task -> Terminal.accountingRow(4711, task, "FAILED", key))
+            .map(row -> row.replaceFirst("FAILED(.{1,4}?)0:0", "FAILED$10:53"))
+            .collect(Collectors.joining("\n")));
+
+    assertThat(terminal.type("why").out())
+        .startsWith(run + ": Slurm could not open the job's log on n1, so nothing was started.\n")
+        .contains("GroupUpdateTime");
   }
 
   @Test
