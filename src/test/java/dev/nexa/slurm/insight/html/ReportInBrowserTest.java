@@ -141,7 +141,7 @@ class ReportInBrowserTest {
     List<String> expected = new ArrayList<>();
     Random random = new Random(2026);
     for (int i = 0; i < 400; i++) {
-      long value = random.nextLong(1L << 1 + random.nextInt(38));
+      long value = random.nextLong(1L << (1 + random.nextInt(38)));
       calls.add("show(data, 'hours', %d, 0)".formatted(value));
       expected.add(Figures.hours(value));
       calls.add("show(data, 'duration', %d, 0)".formatted(value));
