@@ -122,7 +122,7 @@ class SnapshotScriptTest {
   private static void lines(Path file, Map<String, String> facts) throws IOException {
     List<String> lines = Files.readAllLines(file);
     assertThat(lines).isSorted();
-    lines.forEach(line -> facts.put(line.split("\t")[0], line.split("\t")[1]));
+    lines.stream().map(line -> line.split("\t", 2)).forEach(fact -> facts.put(fact[0], fact[1]));
   }
 
   /** Waits until all that is known without a process is written. */

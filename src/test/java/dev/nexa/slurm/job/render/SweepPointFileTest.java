@@ -51,7 +51,7 @@ class SweepPointFileTest {
     assertThat(bash(SweepPointFile.of(0, point, words), all.toString())).isEqualTo("<>\n<a b>\n");
   }
 
-  private static String markup(ShellFormat.Word word) {
+  private static String markup(QuotedFormat.Word word) {
     try {
       return ShellFormat.INSTANCE.getMarkupString(word);
     } catch (TemplateModelException impossible) {

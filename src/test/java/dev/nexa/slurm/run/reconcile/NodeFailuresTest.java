@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Which nodes a workspace remembers, and what keeps off them. */
 class NodeFailuresTest {
-  private static final Instant NOW = Instant.now();
+  private final Instant began = Instant.now();
 
   @TempDir Path workspace;
 
@@ -45,7 +45,7 @@ class NodeFailuresTest {
   @Test
   void atMostATenthOfThePartitionIsLeftOutAndTheNewestFirst() {
     for (int i = 1; i <= 6; i++) {
-      bad().remember("n" + i, "it failed", NOW.minusSeconds(1000 - i));
+      bad().remember("n" + i, "it failed", began.minusSeconds(1000 - i));
     }
 
     assertThat(leftOut("")).containsExactly("n6", "n5", "n4", "n3");
@@ -62,24 +62,24 @@ class NodeFailuresTest {
 
   @Test
   void aNodeIsForgottenAfterAWeekOrWhenAPersonTakesItBack() throws IOException {
-    bad().remember("old", "it failed", NOW.minus(Duration.ofDays(8)));
-    bad().remember("n1", "it failed", NOW.minusSeconds(50));
-    bad().remember("n2", "it\u001b failed", NOW.minusSeconds(50));
+    bad().remember("old", "it failed", began.minus(Duration.ofDays(8)));
+    bad().remember("n1", "it failed", began.minusSeconds(50));
+    bad().remember("n2", "it\u001b failed", began.minusSeconds(50));
     Path back = Files.createFile(bad().folder().resolve("n1.ok"));
 
     assertThat(leftOut("")).containsExactly("n2");
     assertThat(BadNodes.notes(bad().folder().getParent(), plan(""), scheduler).get(0))
         .startsWith("note: without node n2: it^[ failed at 20")
         .endsWith("to use it again, type `touch " + bad().folder().resolve("n2.ok") + "`");
-    bad().remember("n1", "it failed", NOW.minusSeconds(40));
+    bad().remember("n1", "it failed", began.minusSeconds(40));
     assertThat(leftOut("")).as("the same failure, in a later pass").containsExactly("n2");
-    Files.setLastModifiedTime(back, FileTime.from(NOW.minusSeconds(45)));
+    Files.setLastModifiedTime(back, FileTime.from(began.minusSeconds(45)));
     assertThat(leftOut("")).as("it failed again").containsExactly("n1", "n2");
   }
 
   @Test
   void whatAnotherUserPlantsNamesNoNode() throws IOException {
-    bad().remember("n1", "it failed", NOW);
+    bad().remember("n1", "it failed", began);
     Files.createDirectory(bad().folder().resolve("folder"));
     Files.createSymbolicLink(bad().folder().resolve("link"), Path.of("/etc/passwd"));
     Files.createFile(bad().folder().resolve("--wrap=id"));
@@ -97,11 +97,11 @@ class NodeFailuresTest {
             run.submission(journal.submissions().get(0).key()).resolve("results"));
     Files.writeString(results.resolve("1.0.unfit.g7"), "a GPU has 7 uncorrected ECC errors\n");
     Files.writeString(results.resolve("1.0.unfit.g8"), "/s/x belongs to another run\n");
-    long now = NOW.getEpochSecond() - Rows.NOON.getEpochSecond();
+    long now = began.getEpochSecond() - Rows.NOON.getEpochSecond();
     List<AccountingRecord> rows =
         Rows.accounting("0 NODE_FAIL %d-%d; 1 FAILED 0-60".formatted(now - 90, now - 30));
     RunOutcome outcome =
-        RunOutcome.of(Facts.of(2, 1), journal, rows, List.of(), Map.of(), NOW.plusSeconds(9000));
+        RunOutcome.of(Facts.of(2, 1), journal, rows, List.of(), Map.of(), began.plusSeconds(9000));
 
     new NodeFailures(scheduler).remember(run, plan(""), journal, outcome, new ArrayList<>());
 
