@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.render;
 
+import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -13,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 final class ShellFormat extends QuotedFormat {
   static final ShellFormat INSTANCE = new ShellFormat();
 
-  private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_@%+=:,./-]+");
   private static final Pattern PLACEHOLDER = Pattern.compile("\\$\\{([a-z_]+|stages\\.[^}]+)}");
 
   private static final String STAGES = "stages.";
@@ -56,7 +56,7 @@ final class ShellFormat extends QuotedFormat {
     if (text.indexOf('\0') >= 0) {
       throw new IllegalArgumentException("a shell word can't hold NUL");
     }
-    return PLAIN.matcher(text).matches() ? text : "'" + text.replace("'", "'\\''") + "'";
+    return Advice.word(text);
   }
 
   /**
