@@ -85,11 +85,15 @@ public final class ShareWorkspace {
   private final UserPrincipal me;
   private final List<Path> changed = new ArrayList<>();
 
+  /** Members have files in it already. */
+  private final boolean wasShared;
+
   private ShareWorkspace(Workspace workspace, GroupPrincipal group, UserPrincipal me) {
     this.workspace = workspace;
     this.root = workspace.root();
     this.group = group;
     this.me = me;
+    this.wasShared = workspace.isShared() || !workspace.unsharedMembers().isEmpty();
   }
 
   private static Map<String, Integer> folders() {
@@ -187,6 +191,8 @@ public final class ShareWorkspace {
             root + " is shared with the group " + now.getName() + " already",
             Advice.command("", "nexa-slurm", "init", "--group", now.getName()));
       }
+    }
+    if (wasShared) {
       return;
     }
     walk(
@@ -369,7 +375,7 @@ public final class ShareWorkspace {
           @Override
           public FileVisitResult visitFileFailed(Path file, IOException failed) throws IOException {
             // A file may be gone by now, and another member's may be secret.
-            if (failed instanceof NoSuchFileException || workspace.isShared()) {
+            if (failed instanceof NoSuchFileException || wasShared) {
               return FileVisitResult.CONTINUE;
             }
             throw failed;

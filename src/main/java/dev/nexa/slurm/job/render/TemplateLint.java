@@ -21,26 +21,19 @@ final class TemplateLint {
   private static final Pattern HEREDOC = Pattern.compile("(?<!<)<<-?(?!<)\\s*['\"\\\\A-Za-z_]");
   private static final Pattern TAG = Pattern.compile("</?[#@][^>]*>");
 
-  private static final Pattern LONG_BRACKET = Pattern.compile("\\[\\[");
-
-  /** The language of a template's output, which defines its quotes and comments. */
-  private enum Language {
-    SHELL,
-    DIRECTIVES,
-    LUA
-  }
-
   private final String name;
   private final String text;
-  private final Language language;
+
+  /** Whether it renders {@code #SBATCH} lines, where a quote ends with its line. */
+  private final boolean directives;
 
   /** The open quote: one of " ' `, # in a comment, or 0. */
   private char open;
 
-  private TemplateLint(String name, String text, Language language) {
+  private TemplateLint(String name, String text, boolean directives) {
     this.name = name;
     this.text = COMMENT.matcher(text).replaceAll(comment -> newlines(comment.group()));
-    this.language = language;
+    this.directives = directives;
   }
 
   /**
@@ -50,22 +43,9 @@ final class TemplateLint {
    * @throws NexaException with the line of the first error
    */
   static void check(String name, String text, boolean directives) {
-    TemplateLint lint =
-        new TemplateLint(name, text, directives ? Language.DIRECTIVES : Language.SHELL);
+    TemplateLint lint = new TemplateLint(name, text, directives);
     lint.refuse(FORBIDDEN, "switches quoting off or runs data as a template");
     lint.refuse(HEREDOC, "begins a heredoc: nothing inside it is quoted");
-    lint.interpolations();
-  }
-
-  /**
-   * Checks the text of a template that renders Lua.
-   *
-   * @throws NexaException with the line of the first error
-   */
-  static void checkLua(String name, String text) {
-    TemplateLint lint = new TemplateLint(name, text, Language.LUA);
-    lint.refuse(FORBIDDEN, "switches quoting off or runs data as a template");
-    lint.refuse(LONG_BRACKET, "begins a long string or comment: nothing inside it is quoted");
     lint.interpolations();
   }
 
@@ -80,7 +60,7 @@ final class TemplateLint {
     }
   }
 
-  /** Reads the text as bash or Lua would, and refuses interpolations inside quotes. */
+  /** Reads the text as bash would, and refuses interpolations inside quotes. */
   private void interpolations() {
     Matcher tag = TAG.matcher(text);
     for (int i = 0; i < text.length(); i++) {
@@ -92,7 +72,7 @@ final class TemplateLint {
         i = text.indexOf(']', i) < 0 ? text.length() : text.indexOf(']', i);
       } else if (tag.region(i, text.length()).lookingAt()) {
         i = tag.end() - 1;
-      } else if (text.charAt(i) == '\\' && escapes()) {
+      } else if (text.charAt(i) == '\\' && open != '#' && open != '\'') {
         i++;
       } else {
         read(i);
@@ -103,27 +83,15 @@ final class TemplateLint {
   private void read(int i) {
     char c = text.charAt(i);
     boolean quote = c == '"' || c == '\'' || c == '`';
-    if (c == '\n' && (open == '#' || language != Language.SHELL)) {
+    if (c == '\n' && (open == '#' || directives)) {
       open = 0;
     } else if (open == 0 && quote) {
       open = c;
-    } else if (open == 0 && beginsComment(i)) {
+    } else if (open == 0 && c == '#' && !directives && beginsWord(i)) {
       open = '#';
     } else if (quote && open == c) {
       open = 0;
     }
-  }
-
-  private boolean escapes() {
-    return open != '#' && (open != '\'' || language == Language.LUA);
-  }
-
-  private boolean beginsComment(int i) {
-    return switch (language) {
-      case SHELL -> text.charAt(i) == '#' && beginsWord(i);
-      case DIRECTIVES -> false;
-      case LUA -> text.startsWith("--", i);
-    };
   }
 
   private boolean beginsWord(int i) {

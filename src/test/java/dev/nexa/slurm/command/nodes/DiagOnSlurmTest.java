@@ -94,10 +94,10 @@ class DiagOnSlurmTest {
         nodes + "PartitionName=cpu Default=YES Nodes=d[1-4] MaxTime=1:00:00 DefMemPerCPU=100\n");
   }
 
-  /** Lets a node's slurmd, and the jobs that it starts, use a tenth of a CPU. */
+  /** Lets a node's slurmd, and the jobs that it starts, use a fifth of a CPU. */
   private static void slow(PrivateSlurm slurm, Path group, String node) throws IOException {
     Files.createDirectory(group);
-    Files.writeString(group.resolve("cpu.cfs_quota_us"), "10000");
+    Files.writeString(group.resolve("cpu.cfs_quota_us"), "20000");
     String slurmd = slurm.root("pgrep", "-f", "slurmd -D -N " + node + "$").out().strip();
     Files.writeString(group.resolve("cgroup.procs"), slurmd);
   }

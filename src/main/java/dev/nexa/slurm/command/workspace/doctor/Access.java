@@ -105,6 +105,12 @@ final class Access {
         own
             && Files.isReadable(workspace.runs().resolve("open"))
             && workspace.openRuns().stream().allMatch(run -> isSubmitter(workspace.run(run), me));
+    if (team && isMine(workspace.root()) && path.startsWith(workspace.root().resolve("configs"))) {
+      return giveRule(context, path);
+    }
+    if (!inside && isMine(path.resolveSibling(""))) { // root has made it, as with sudo
+      return type("chown -hR " + me + ":", "root types it", path);
+    }
     return own
         ? giveBack(all ? "-hR" : "-h", path)
         : Advice.step("ask " + owner + ", who owns " + path + ", to let you use it");
@@ -129,6 +135,15 @@ final class Access {
   static Advice giveBack(String option, Path... paths) {
     String me = UnixUser.me().user();
     return type("chown " + option + " " + me + ":", "root types it: the workspace is yours", paths);
+  }
+
+  /**
+   * Returns the command that gives rules for all to the owner and the group of a team's workspace.
+   */
+  static Advice giveRule(Context context, Path... paths) {
+    Workspace workspace = context.workspace();
+    String who = Workspace.ownerOf(workspace.root()) + ":" + group(workspace.runs());
+    return type("chown -h " + who, "root types it", paths);
   }
 
   /** Returns the finding that a record that bears this user's name belongs to another user. */
@@ -179,11 +194,11 @@ final class Access {
         toShare(root));
   }
 
-  /** Returns what the owner of a team's workspace types, after root, to set its modes. */
+  /** Returns what the owner of a team's workspace types, to set its modes. */
   static Advice toShare(Path root) {
     Advice init = Advice.command("", "nexa-slurm", "--workspace", root, "init", "--group", "TEAM");
     String owner = Workspace.ownerOf(root);
-    return Advice.step("then %s types, with the team's group for TEAM: %s".formatted(owner, init));
+    return Advice.step("%s types, with the team's group for TEAM: %s".formatted(owner, init));
   }
 
   static String group(Path path) {

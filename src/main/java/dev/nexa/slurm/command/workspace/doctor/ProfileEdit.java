@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /** Says how to write the cluster's values into a profile. The other lines do not change. */
 final class ProfileEdit {
@@ -24,7 +25,17 @@ final class ProfileEdit {
     // sed -i makes a new file beside the old one.
     boolean may = Files.isWritable(file) && Files.isWritable(file.resolveSibling(""));
     List<Advice> remedies = new ArrayList<>();
-    boolean lacks = differences.stream().anyMatch(one -> one.cluster().equals("there"));
+    List<String> gone = keys(differences, one -> one.file().equals("there"));
+    List<String> come = keys(differences, one -> one.cluster().equals("there"));
+    if (may
+        && gone.size() == 1
+        && come.size() == 1
+        && rename(lines, gone.get(0), come.get(0), sed)) {
+      // Until the profile has the name, the other differences are not those of the partition.
+      sed.add(file);
+      return List.of(Advice.command("renames the partition as on the cluster", sed.toArray()));
+    }
+    boolean lacks = !come.isEmpty();
     for (Difference one : differences) {
       int line = lines.of(one.key());
       Optional<String> script =
@@ -51,6 +62,29 @@ final class ProfileEdit {
       remedies.add(0, Advice.command("writes the cluster's values", sed.toArray()));
     }
     return remedies;
+  }
+
+  private static List<String> keys(List<Difference> differences, Predicate<Difference> which) {
+    return differences.stream().filter(which).map(Difference::key).toList();
+  }
+
+  /** Adds the scripts that rename a partition; returns false if its line has another form. */
+  private static boolean rename(YamlLines lines, String gone, String come, List<Object> sed) {
+    String before = gone.substring(gone.lastIndexOf('.') + 1);
+    String after = come.substring(come.lastIndexOf('.') + 1);
+    int line = lines.of(gone);
+    int usual = lines.of("default_partition");
+    if (!(before + after).matches("[A-Za-z0-9_-]+")
+        || line == 0
+        || !lines.lines().get(line - 1).matches(" *" + before + ":.*")) {
+      return false;
+    }
+    sed.addAll(List.of("-e", "%ds/%s:/%s:/".formatted(line, before, after)));
+    if (usual > 0) {
+      String whole = "%ds/^\\(default_partition: *\\)%s\\( \\|$\\)/\\1%s\\2/";
+      sed.addAll(List.of("-e", whole.formatted(usual, before, after)));
+    }
+    return true;
   }
 
   /**

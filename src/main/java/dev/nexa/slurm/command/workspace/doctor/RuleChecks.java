@@ -15,6 +15,7 @@ import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.site.PriceBook;
+import dev.nexa.slurm.job.config.site.PriceEntry;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.approvals.UnixUser;
@@ -42,6 +43,7 @@ final class RuleChecks {
   private static final Duration SOON = Duration.ofDays(30);
   private static final int OLD_PRICES_DAYS = 180;
   private static final int READ_BY_OTHERS = 077;
+  private static final int STICKY = 01000;
   private static final String KNOWN = "then replace the address: others may know it";
   private static final String EXAMPLE = "%s: {price: 2.50, source: contract}";
 
@@ -142,10 +144,12 @@ final class RuleChecks {
     Path above = used.resolveSibling("");
     boolean ofTeam = Access.group(above).equals(Access.group(workspace.runs()));
     int enters = ofTeam ? 050 : 05;
-    boolean closed = team && (ShareWorkspace.mode(above) & enters) != enters;
-    closed &= Files.exists(above);
+    boolean closed = team && Files.exists(above) && (ShareWorkspace.mode(above) & enters) != enters;
     boolean may = Files.isDirectory(there) && Files.isWritable(there);
-    may &= !team || (there.equals(used) && !closed);
+    // Who can remove another's use can use an approval again.
+    int mode = ShareWorkspace.mode(used);
+    boolean loose = team && (mode & 022) != 0 && (mode & STICKY) == 0;
+    may &= !team || (there.equals(used) && !closed && !loose);
     if (may || (team && !Access.isMember(workspace.runs()))) {
       return Optional.empty();
     }
@@ -161,7 +165,8 @@ final class RuleChecks {
       make.add(Access.type(ofTeam ? "chmod g+rx" : "chmod o+rx", who + " types it", above));
     }
     make.add(Access.type("install -d -m " + modes + group, who + " types it", used));
-    String says = "submits cannot count uses of approvals in " + used;
+    String others = "members can remove others' uses of approvals in ";
+    String says = (loose ? others : "submits cannot count uses of approvals in ") + used;
     return Optional.of(failed(says, affects).with(make));
   }
 
@@ -174,6 +179,17 @@ final class RuleChecks {
         Access.misnamed(context.workspace().root().resolve(file), "*", "estimates and costs");
     if (!findings.isEmpty()) {
       return findings; // these are the jar's prices
+    }
+    LocalDate today = LocalDate.now(Clock.systemUTC());
+    for (PriceEntry all : book.entries().stream().limit(1).toList()) { // the book's own dates
+      if (!all.validOn(today)) {
+        boolean over = all.validUntil().filter(today::isAfter).isPresent();
+        String key = over ? "valid_until" : "valid_from";
+        String says = "%s on top of %s bounds all its prices, and leaves out today";
+        Advice write =
+            edit(context, file, key, over ? "write a later day" : "write an earlier day");
+        findings.add(failed(says.formatted(key, file), "each submit", write));
+      }
     }
     TreeSet<String> missing = new TreeSet<>(profile.gpuTypes());
     missing.removeIf(type -> book.gpuTypes().stream().anyMatch(type::equalsIgnoreCase));
@@ -198,7 +214,6 @@ final class RuleChecks {
         book.prices().all().stream()
             .filter(one -> one.source().contains("placeholder") || one.price().signum() == 0)
             .count();
-    LocalDate today = LocalDate.now(Clock.systemUTC());
     LocalDate asOf = book.asOf();
     if (examples > 0
         || asOf.plusDays(OLD_PRICES_DAYS).isBefore(today)

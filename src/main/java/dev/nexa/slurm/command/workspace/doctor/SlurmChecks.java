@@ -171,6 +171,9 @@ final class SlurmChecks {
     context.configs().gpus(); // estimates of a model read it
     Map<String, String> jobs = new LinkedHashMap<>();
     jobs.put("any job", "stage: data\nresources: {time: 1m}\n");
+    jobs.put(
+        "arrays in packs",
+        "stage: data\nresources: {time: 1m}\narray: {shards: 4, pack: 2, parallel: 2}\n");
     String resources = "stage: train\nresources: {time: 1m, partition: %s, gpus_per_node: %d}\n";
     profile.partitions().entrySet().stream()
         .filter(partition -> !partition.getValue().byNameOnly())

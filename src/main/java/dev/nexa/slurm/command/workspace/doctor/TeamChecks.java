@@ -23,7 +23,6 @@ import java.util.stream.Collectors;
 /** Checks of a workspace that a group of Unix users shares (docs/teams.md). */
 final class TeamChecks {
   private static final int MOST_NAMED = 3;
-  private static final int READ_BY_GROUP = 040;
 
   private TeamChecks() {}
 
@@ -32,16 +31,31 @@ final class TeamChecks {
     Set<String> members = new TreeSet<>(workspace.unsharedMembers());
     if (!members.isEmpty()) {
       String says = "%s was shared, and its modes are lost: it has ledgers of %s";
+      String group = Access.group(workspace.runs());
+      boolean kept =
+          Access.isTeams(workspace.runs()) && !Workspace.ownerOf(workspace.root()).equals(group);
       List<Advice> advice = new ArrayList<>();
+      // With its modes, the workspace belongs to several users again.
+      advice.add(kept ? Access.share(context) : Access.toShare(workspace.root()));
       for (String member : members) {
         Path[] its =
-            DurableFiles.list(workspace.runs(), "*." + member + "{,.*}").toArray(Path[]::new);
-        advice.add(Access.type("chown -hR " + member, "root types it", its));
+            DurableFiles.list(workspace.runs(), "*." + member + "{,.*}").stream()
+                .filter(path -> !Workspace.ownerOf(path).equals(member))
+                .toArray(Path[]::new);
+        if (its.length > 0) {
+          advice.add(Access.type("chown -hR " + member, "root types it", its));
+        }
       }
-      advice.add(Advice.step("root gives each run in runs/ to its submitter, as its journal says"));
-      advice.add(Access.toShare(workspace.root()));
-      says = says.formatted(workspace.root(), String.join(", ", members));
-      return List.of(failed(says, "who can submit here, and whose the records are").with(advice));
+      if (advice.size() > 1) {
+        String runs = "root gives each run in runs/ to its submitter, as its journal says";
+        advice.add(Advice.step(runs));
+      }
+      String affects = "who can submit here, and whose the records are";
+      String who = String.join(", ", members);
+      List<CheckFinding> findings = new ArrayList<>();
+      findings.add(failed(says.formatted(workspace.root(), who), affects).with(advice));
+      writable(workspace, affects).ifPresent(findings::add);
+      return findings;
     }
     if (context.missing().isPresent() || !ShareWorkspace.isTeams(workspace)) {
       return List.of(ok("the workspace is not shared with a group"));
@@ -78,9 +92,9 @@ final class TeamChecks {
       says = says.formatted(runs, Workspace.ownerOf(runs), top, owner);
       findings.add(failed(says, affects, Access.type("chown -h " + owner, "root types it", runs)));
     }
-    configs(top.resolve("configs"), owner).ifPresent(findings::add);
+    configs(context, top.resolve("configs"), owner).ifPresent(findings::add);
     if (Access.isMine(top)) { // a member's commands cannot read them: see `workspace`
-      closed(top.resolve("configs")).ifPresent(findings::add);
+      closed(top.resolve("configs"), group).ifPresent(findings::add);
     }
     Map<Path, Integer> wrong = ShareWorkspace.wrongModes(workspace);
     if (!wrong.isEmpty()) {
@@ -105,7 +119,7 @@ final class TeamChecks {
    * Looks for what a member owns of the policy, the profiles and the prices, and so could change
    * for all. Configs of runs may be the members'.
    */
-  private static Optional<CheckFinding> configs(Path folder, String owner) {
+  private static Optional<CheckFinding> configs(Context context, Path folder, String owner) {
     Set<Path> theirs = rules(folder);
     HostChecks.RULES.stream().map(folder::resolve).filter(Files::isReadable).forEach(theirs::add);
     // Each command refuses a link of another user, and other folders hold configs of runs.
@@ -120,7 +134,7 @@ final class TeamChecks {
     }
     Path first = theirs.iterator().next();
     String says = "%s belongs to %s, who can change it for all, and the workspace to %s";
-    Advice give = Access.type("chown -h " + owner, "root types it", theirs.toArray(Path[]::new));
+    Advice give = Access.giveRule(context, theirs.toArray(Path[]::new));
     return Optional.of(
         failed(
             says.formatted(first, Workspace.ownerOf(first), owner),
@@ -138,20 +152,23 @@ final class TeamChecks {
   }
 
   /** Looks for a policy, profiles and prices that members cannot read. */
-  private static Optional<CheckFinding> closed(Path folder) {
+  private static Optional<CheckFinding> closed(Path folder, String group) {
     Set<Path> closed = rules(folder);
     // Other files in configs/ itself may be configs of runs.
     closed.removeIf(
         path ->
             Files.isDirectory(path)
-                || (ShareWorkspace.mode(path) & READ_BY_GROUP) != 0
+                || (ShareWorkspace.mode(path) & (Access.group(path).equals(group) ? 044 : 04)) != 0
                 || (folder.equals(path.getParent()) && !path.endsWith("policy.yaml")));
     if (closed.isEmpty()) {
       return Optional.empty();
     }
     Path first = closed.iterator().next();
-    Advice open = Access.type("chmod g+r", "", closed.toArray(Path[]::new));
-    return Optional.of(failed("members cannot read " + first, "all commands of members", open));
+    Path[] paths = closed.toArray(Path[]::new);
+    Advice give = Access.type("chgrp -h " + group, "", paths);
+    Advice open = Access.type("chmod g+r", "", paths);
+    String says = "members cannot read " + first;
+    return Optional.of(failed(says, "all commands of members", give, open));
   }
 
   /** Looks for records and folders of runs that others than their owner can change. */

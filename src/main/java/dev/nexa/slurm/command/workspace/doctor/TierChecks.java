@@ -217,10 +217,8 @@ final class TierChecks {
       Advice jobs = Access.type("nexa-slurm reconcile", "names their jobs");
       Advice then = Advice.step("then restore the folders in runs/ from a backup");
       Path[] entries = lost.stream().map(marks::resolve).toArray(Path[]::new);
-      Advice rm = Access.type("rm", "", entries);
-      Advice close = Advice.step("if there is none: when their jobs have ended, type " + rm);
       String affects = "their jobs may still run, and nobody pays for them";
-      findings.add(failed(says, affects, jobs, then, close));
+      findings.add(failed(says, affects, jobs, then, settleByHand(entries)));
     }
     String durable = profile(context).storage().durable();
     for (Halts.Judged halt :
@@ -229,6 +227,12 @@ final class TierChecks {
       findings.add(advice(says, "runs that bring a model to users", halt.ends()));
     }
     return orOk(findings, "none");
+  }
+
+  /** Returns what ends the wait for runs whose records no backup has. */
+  private static Advice settleByHand(Path... marks) {
+    Advice rm = Access.type("rm", "", marks);
+    return Advice.step("if there is none: when the jobs have ended, type " + rm);
   }
 
   /** Finds unfinished runs that this user's passes cannot settle, though they should. */
@@ -301,7 +305,8 @@ final class TierChecks {
               Advice.step(
                   "bring journal.jsonl back from a backup; its jobs have names that begin with "
                       + id);
-          findings.add(failed(says, affects, back));
+          findings.add(
+              failed(says, affects, back, settleByHand(workspace.runs().resolve("open/" + id))));
           continue;
         }
         Advice how =

@@ -183,6 +183,10 @@ class DoctorCommandTest {
         "job",
         "failed",
         test -> test.ada.file("configs/prices/default.yaml", BOOK + "valid_until: 2026-11-15\n")),
+    PRICES_THAT_BEGIN_LATER(
+        "prices",
+        "failed",
+        test -> test.ada.file("configs/prices/default.yaml", BOOK + "valid_from: 2062-11-15\n")),
     GPU_PRICES_THAT_ENDED(
         "job",
         "failed",
@@ -601,6 +605,18 @@ class DoctorCommandTest {
     assertThat(ada.type("submit", "--local", ada.workspace + "/run.yaml").err())
         .contains("templates/task.sbatch.ftl:2:")
         .doesNotContain("earlier attempt");
+  }
+
+  @Test
+  void aTemplateThatIsBrokenForPacksAloneIsFound() {
+    ada.file(
+        "templates/task.sbatch.ftl",
+        "#!/bin/bash\n<#include \"lib/directives.ftl\">\n<#if packed>\n[=none.size]\n</#if>\ntrue\n");
+
+    JsonObject found = worst(doctor("job"));
+
+    assertThat(found.text("affects")).isEqualTo("submit of arrays in packs");
+    assertThat(found.texts("remedies").get(0)).startsWith("vi +4 " + ada.workspace);
   }
 
   @Test

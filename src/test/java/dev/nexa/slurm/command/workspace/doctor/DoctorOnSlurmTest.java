@@ -98,6 +98,28 @@ class DoctorOnSlurmTest {
             it -> it.matches("vi \\+\\d+ " + profile + "  # write partitions.cpu.max_nodes: .*"));
   }
 
+  @Test
+  void aPartitionThatTheClusterRenamedIsRenamed() throws IOException {
+    Person person = new Person(workspace, Map.of("NEXA_CLUSTER", "default"));
+    person.json("init", "--json");
+    Path profile = workspace.resolve("configs/clusters/default.yaml");
+    String right = Files.readString(profile);
+    Files.writeString(
+        profile,
+        right
+            .replace("  gpu:", "  gpus_2025:")
+            .replace("default_partition: gpu", "default_partition: gpus_2025"));
+    assertThat(profile).content().contains("default_partition: gpus_2025", "  gpus_2025:");
+
+    JsonObject found =
+        person.json("doctor", "--timeout", "5m", "--json", "profile").objects("findings").get(0);
+
+    assertThat(found.text("result")).isEqualTo("failed");
+    assertThat(found.texts("remedies")).hasSize(1);
+    Keys.run(workspace, "bash", "-c", found.texts("remedies").get(0));
+    assertThat(profile).hasContent(right);
+  }
+
   /** A full disk left it empty. */
   @Test
   void anEmptyProfileIsReadOffTheClusterAgain() throws IOException {

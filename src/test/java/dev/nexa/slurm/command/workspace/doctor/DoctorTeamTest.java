@@ -81,7 +81,7 @@ class DoctorTeamTest {
       CommandResult member = team.types(BOB, "doctor", "workspace", "tiers", "team");
       assertThat(member.out()).as(plant).doesNotContain("usermod", "ledger", " ok  ");
       assertThat(member.out())
-          .contains("next: then " + ANN + " types, with the team's group for TEAM: nexa-slurm ");
+          .contains("next: " + ANN + " types, with the team's group for TEAM: nexa-slurm ");
       CommandResult owner = team.types(ANN, "doctor", "workspace", "tiers", "team");
       assertThat(owner.exit()).as(plant).isEqualTo(1);
       assertThat(owner.out()).contains(" init --group ").doesNotContain("usermod");
@@ -110,14 +110,21 @@ class DoctorTeamTest {
 
   @Test
   void aPolicyThatMembersCannotReadIsFoundByItsOwner() throws IOException {
-    team.shell(ANN, "chmod 600 configs/policy.yaml configs/clusters/*.yaml");
+    for (String plant : List.of("chmod 600", "chgrp " + ANN)) {
+      team.shell(ANN, plant + " configs/policy.yaml configs/clusters/*.yaml");
 
-    String found = team.types(ANN, "doctor", "workspace", "team").out();
-    assertThat(found).contains("1 failed", "members cannot read ", "/configs/");
-    typed(found, "chmod ").forEach(line -> repair(ANN, line));
-    for (String user : new String[] {ANN, BOB}) {
-      assertThat(team.types(user, "doctor", "workspace", "team").exit()).as(user).isZero();
+      String found = team.types(ANN, "doctor", "workspace", "team").out();
+      assertThat(found).contains("1 failed", "members cannot read ", "/configs/");
+      typed(found, "chgrp ").forEach(line -> repair(ANN, line));
+      typed(found, "chmod ").forEach(line -> repair(ANN, line));
+      for (String user : new String[] {ANN, BOB}) {
+        assertThat(team.types(user, "doctor", "workspace", "team").exit()).as(user).isZero();
+      }
     }
+    team.shell("root", "chown root:root configs/policy.yaml");
+    String found = team.types(ANN, "doctor", "workspace").out();
+    typed(found, "chown ").forEach(line -> repair("root", line));
+    assertThat(team.types(BOB, "doctor", "workspace", "team").exit()).isZero();
   }
 
   @Test
@@ -135,14 +142,37 @@ class DoctorTeamTest {
     assertThat(team.shell("root", "find runs/*_* runs/manifests/* -type f -perm /022")).isEmpty();
   }
 
+  /** Members own their runs in it: who shares it again must not have to take them. */
+  @Test
+  void aTeamsWorkspaceWhoseModesAreLostIsSharedAgain() throws IOException {
+    team.file("ends.yaml", "stage: data\nbackend: shell\nrun: exit\nresources: {time: 1m}\n");
+    assertThat(team.types(BOB, "submit", "--local", "--wait", "ends.yaml").exit()).isZero();
+    for (String plant : List.of("chmod -R 777 .", "chmod -R g-s,o-t,g-w .")) {
+      team.shell("root", plant);
+
+      String found = team.types(ANN, "doctor", "team").out();
+      assertThat(found)
+          .contains("was shared, and its modes are lost", " init --group " + GROUP)
+          .doesNotContain("chown");
+      assertThat(team.types(ANN, "init", "--group", GROUP).exit()).isZero();
+      typed(found, "find ").forEach(line -> repair("root", line));
+      for (String user : List.of(ANN, BOB)) {
+        assertThat(team.types(user, "doctor", "team").out()).as(plant).contains("0 failed");
+      }
+      assertThat(team.types(BOB, "submit", "--local", "--wait", "ends.yaml").exit()).isZero();
+    }
+    assertThat(team.shell("root", "find runs/*_* -user " + ANN)).isEmpty();
+  }
+
   @Test
   void whatRulesForAllBelongsToNoMember() throws IOException {
-    for (String given : List.of("configs", "configs/policy.yaml")) {
-      team.shell("root", "chown -R " + BOB + " " + given);
+    for (String given : List.of(" configs", ": configs/policy.yaml")) {
+      team.shell("root", "chown -R " + BOB + given);
       String found = team.types(ANN, "doctor", "team").out();
       assertThat(found).contains("belongs to " + BOB + ", who can change it for all");
       typed(found, "chown ").forEach(line -> repair("root", line));
       assertThat(team.types(ANN, "doctor", "team").exit()).isZero();
+      assertThat(team.types(BOB, "doctor", "workspace").exit()).isZero();
       assertThat(team.shell("root", "find configs ! -user " + ANN)).isEmpty();
     }
     team.shell("root", "chown -hR root .");
@@ -203,6 +233,11 @@ class DoctorTeamTest {
       }
       team.shell(ANN, "chmod 2700 approvals");
     }
+    team.shell(ANN, "chmod 0777 approvals approvals/used");
+    String found = team.types(ANN, "doctor", "approvers").out();
+    assertThat(found).contains("members can remove others' uses of approvals");
+    typed(found, "install ").forEach(line -> repair(ANN, line));
+    assertThat(team.types(ANN, "doctor", "approvers").out()).doesNotContain("can remove");
   }
 
   @Test
