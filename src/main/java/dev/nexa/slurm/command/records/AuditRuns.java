@@ -290,18 +290,17 @@ public record AuditRuns(Context context, Progress progress) {
           return false;
         }
         RecordRepair records = repairer();
-        if (finding.unfinished()) {
-          boolean done = records.finishAgain(run, evidence, listed(id));
-          if (done) {
-            repaired.add(
-                context.workspace().isOpen(id)
-                    ? id + ": opened again, so that reconcile looks at it"
-                    : id + ": the last line of its journal was missing, and was written again");
-          }
-          return done;
-        }
         boolean cut = finding.settled().isPresent() && isCut(id, finding.settled().get());
-        return finding.correctable() && !cut && records.correct(run, evidence);
+        boolean done =
+            finding.unfinished()
+                ? records.finishAgain(run, evidence, listed(id))
+                : finding.correctable() && !cut && records.correct(run, evidence);
+        if (done && context.workspace().isOpen(id)) {
+          repaired.add(id + ": opened again, so that reconcile looks at it");
+        } else if (done && finding.unfinished()) {
+          repaired.add(id + ": the last line of its journal was missing, and was written again");
+        }
+        return done;
       } catch (SchedulerUnavailable outage) {
         throw outage;
       } catch (RuntimeException failed) {

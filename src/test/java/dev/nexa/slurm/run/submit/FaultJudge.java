@@ -39,7 +39,7 @@ final class FaultJudge {
     this.workspace = trial.context().workspace();
   }
 
-  void judge() {
+  void judge() throws InterruptedException {
     repair();
     List<String> expected = new ArrayList<>();
     for (RunId id : runs()) {
@@ -77,11 +77,13 @@ final class FaultJudge {
    * Where sacct ended well and left whole rows out, of attempts that were killed and left no sign
    * of themselves, only a later look can tell: audit's, which then adds a version.
    */
-  private void repair() {
+  private void repair() throws InterruptedException {
     if (trial.accountingLacked()) {
       AuditRuns.Report audit =
           new AuditRuns(trial.context(), Progress.NONE).audit(workspace.everyRun(), true);
       corrected.addAll(audit.corrected());
+      // A run whose lost job has appeared is open again.
+      trial.heal();
     }
   }
 

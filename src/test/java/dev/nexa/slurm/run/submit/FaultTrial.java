@@ -278,7 +278,7 @@ final class FaultTrial implements AutoCloseable {
     }
   }
 
-  private void heal() throws InterruptedException {
+  void heal() throws InterruptedException {
     Instant deadline = Instant.now().plus(PATIENCE);
     Workspace workspace = context().workspace();
     do {
