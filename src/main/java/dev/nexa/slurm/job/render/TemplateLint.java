@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
  */
 final class TemplateLint {
   private static final Pattern COMMENT = Pattern.compile("(?s)<#--.*?-->");
-  private static final Pattern FORBIDDEN =
+  static final Pattern FORBIDDEN =
       Pattern.compile(
           "<#(?:ftl|outputformat|setting|noautoesc|autoesc|noparse)\\b"
               + "|\\?\\s*(?:interpret|eval|eval_json|no_esc|new)\\b");

@@ -36,7 +36,7 @@ final class Access {
 
   private static final Set<String> CHANGE_A_FOLDER = Set.of("mv", "rm", "touch", "mkdir");
   private static final int TEAMS = 02010; // its group enters, and gets what is made there
-  private static final int STICKY = 01000;
+  static final int STICKY = 01000;
   private static final int OWNER_WRITES = 0200;
 
   /** Groups below 1000 are the system's (login.defs(5), GID_MIN); the last number is nogroup. */
@@ -108,7 +108,7 @@ final class Access {
     if (team && isMine(workspace.root()) && path.startsWith(workspace.root().resolve("configs"))) {
       return giveRule(context, path);
     }
-    if (!inside && isMine(path.resolveSibling(""))) { // root has made it, as with sudo
+    if (owner.equals("root") && !inside && isMine(path.resolveSibling(""))) { // as with sudo
       return type("chown -hR " + me + ":", "root types it", path);
     }
     return own

@@ -31,7 +31,7 @@ final class ProfileEdit {
         && gone.size() == 1
         && come.size() == 1
         && rename(lines, gone.get(0), come.get(0), sed)) {
-      // Until the profile has the name, the other differences are not those of the partition.
+      // The other values can be compared only when both sides have the same name.
       sed.add(file);
       return List.of(Advice.command("renames the partition as on the cluster", sed.toArray()));
     }

@@ -15,7 +15,6 @@ import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.site.PriceBook;
-import dev.nexa.slurm.job.config.site.PriceEntry;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.approvals.UnixUser;
@@ -43,7 +42,6 @@ final class RuleChecks {
   private static final Duration SOON = Duration.ofDays(30);
   private static final int OLD_PRICES_DAYS = 180;
   private static final int READ_BY_OTHERS = 077;
-  private static final int STICKY = 01000;
   private static final String KNOWN = "then replace the address: others may know it";
   private static final String EXAMPLE = "%s: {price: 2.50, source: contract}";
 
@@ -146,9 +144,9 @@ final class RuleChecks {
     int enters = ofTeam ? 050 : 05;
     boolean closed = team && Files.exists(above) && (ShareWorkspace.mode(above) & enters) != enters;
     boolean may = Files.isDirectory(there) && Files.isWritable(there);
-    // Who can remove another's use can use an approval again.
+    // A member who can remove another's use can use an approval again.
     int mode = ShareWorkspace.mode(used);
-    boolean loose = team && (mode & 022) != 0 && (mode & STICKY) == 0;
+    boolean loose = team && (mode & 022) != 0 && (mode & Access.STICKY) == 0;
     may &= !team || (there.equals(used) && !closed && !loose);
     if (may || (team && !Access.isMember(workspace.runs()))) {
       return Optional.empty();
@@ -181,16 +179,12 @@ final class RuleChecks {
       return findings; // these are the jar's prices
     }
     LocalDate today = LocalDate.now(Clock.systemUTC());
-    for (PriceEntry all : book.entries().stream().limit(1).toList()) { // the book's own dates
-      if (!all.validOn(today)) {
-        boolean over = all.validUntil().filter(today::isAfter).isPresent();
-        String key = over ? "valid_until" : "valid_from";
-        String says = "%s on top of %s bounds all its prices, and leaves out today";
-        Advice write =
-            edit(context, file, key, over ? "write a later day" : "write an earlier day");
-        findings.add(failed(says.formatted(key, file), "each submit", write));
-      }
-    }
+    book.entries().stream()
+        .findFirst() // it has the book's own dates, which bound those of all prices
+        .filter(own -> !own.validOn(today))
+        .map(own -> own.validUntil().filter(today::isAfter).isPresent())
+        .map(over -> outOfDate(context, file, over ? "valid_until" : "valid_from"))
+        .ifPresent(findings::add);
     TreeSet<String> missing = new TreeSet<>(profile.gpuTypes());
     missing.removeIf(type -> book.gpuTypes().stream().anyMatch(type::equalsIgnoreCase));
     if (!missing.isEmpty()) {
@@ -226,6 +220,12 @@ final class RuleChecks {
       findings.add(advice(says, "estimates and costs of new runs", write));
     }
     return orOk(findings, file + ", as of " + book.asOf());
+  }
+
+  private static CheckFinding outOfDate(Context context, String file, String key) {
+    String says = "%s on top of %s bounds all its prices, and leaves out today";
+    Advice correct = edit(context, file, key, "correct " + key);
+    return failed(says.formatted(key, file), "each submit", correct);
   }
 
   /** Where only the jar has the book, there is no file to change yet. */

@@ -30,32 +30,7 @@ final class TeamChecks {
     Workspace workspace = context.workspace();
     Set<String> members = new TreeSet<>(workspace.unsharedMembers());
     if (!members.isEmpty()) {
-      String says = "%s was shared, and its modes are lost: it has ledgers of %s";
-      String group = Access.group(workspace.runs());
-      boolean kept =
-          Access.isTeams(workspace.runs()) && !Workspace.ownerOf(workspace.root()).equals(group);
-      List<Advice> advice = new ArrayList<>();
-      // With its modes, the workspace belongs to several users again.
-      advice.add(kept ? Access.share(context) : Access.toShare(workspace.root()));
-      for (String member : members) {
-        Path[] its =
-            DurableFiles.list(workspace.runs(), "*." + member + "{,.*}").stream()
-                .filter(path -> !Workspace.ownerOf(path).equals(member))
-                .toArray(Path[]::new);
-        if (its.length > 0) {
-          advice.add(Access.type("chown -hR " + member, "root types it", its));
-        }
-      }
-      if (advice.size() > 1) {
-        String runs = "root gives each run in runs/ to its submitter, as its journal says";
-        advice.add(Advice.step(runs));
-      }
-      String affects = "who can submit here, and whose the records are";
-      String who = String.join(", ", members);
-      List<CheckFinding> findings = new ArrayList<>();
-      findings.add(failed(says.formatted(workspace.root(), who), affects).with(advice));
-      writable(workspace, affects).ifPresent(findings::add);
-      return findings;
+      return lost(context, members);
     }
     if (context.missing().isPresent() || !ShareWorkspace.isTeams(workspace)) {
       return List.of(ok("the workspace is not shared with a group"));
@@ -113,6 +88,37 @@ final class TeamChecks {
     }
     writable(workspace, affects).ifPresent(findings::add);
     return orOk(findings, "the workspace is shared with the group " + group);
+  }
+
+  /** Returns the finding that a team's workspace has lost its modes, and what shares it again. */
+  private static List<CheckFinding> lost(Context context, Set<String> members) {
+    Workspace workspace = context.workspace();
+    String says = "%s was shared, and its modes are lost: it has ledgers of %s";
+    String group = Access.group(workspace.runs());
+    boolean kept =
+        Access.isTeams(workspace.runs()) && !Workspace.ownerOf(workspace.root()).equals(group);
+    List<Advice> advice = new ArrayList<>();
+    // With its modes, the workspace belongs to several users again.
+    advice.add(kept ? Access.share(context) : Access.toShare(workspace.root()));
+    for (String member : members) {
+      Path[] its =
+          DurableFiles.list(workspace.runs(), "*." + member + "{,.*}").stream()
+              .filter(path -> !Workspace.ownerOf(path).equals(member))
+              .toArray(Path[]::new);
+      if (its.length > 0) {
+        advice.add(Access.type("chown -hR " + member, "root types it", its));
+      }
+    }
+    if (advice.size() > 1) {
+      String runs = "root gives each run in runs/ to its submitter, as its journal says";
+      advice.add(Advice.step(runs));
+    }
+    String affects = "who can submit here, and whose the records are";
+    String who = String.join(", ", members);
+    List<CheckFinding> findings = new ArrayList<>();
+    findings.add(failed(says.formatted(workspace.root(), who), affects).with(advice));
+    writable(workspace, affects).ifPresent(findings::add);
+    return findings;
   }
 
   /**

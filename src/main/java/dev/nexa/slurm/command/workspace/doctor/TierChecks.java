@@ -112,7 +112,7 @@ final class TierChecks {
           "the tiers lack " + Plural.of(lacks.size(), "folder") + ", such as " + lacks.get(0);
       String first = "the first job makes them, with its own rights";
       Advice make = Access.type("nexa-slurm storage init", "makes the folders");
-      // A tier that one member makes would be closed to the others.
+      // Other members could not use a tier that one member makes.
       findings.add(
           ours ? failed(says, AFFECTS, Access.share(context), make) : advice(says, first, make));
     }

@@ -108,6 +108,33 @@ class DoctorTeamTest {
         .contains("→ install -d -m 1777 '/gone /etc/cron.d; it'\\''s'  # root types it");
   }
 
+  /**
+   * A colleague's folder in a folder of one's own stays the colleague's; root's was made by sudo.
+   */
+  @Test
+  void aFolderOfAColleaguesIsNotTaken() throws IOException {
+    Path tiers = Path.of("/tmp", ANN + "-tiers");
+    String profile = team.workspace() + "/configs/clusters/default.yaml";
+    String text = Files.readString(Path.of(profile)).replaceAll("(?m)^storage:.*\n( .*\n)*", "");
+    String storage = "storage: {scratch: /tmp, shared: /tmp, durable: " + tiers + "/durable}\n";
+    team.file("configs/clusters/default.yaml", text + storage);
+    try {
+      team.shell("root", "install -d -o " + ANN + " " + tiers);
+      team.shell("root", "install -d -m 700 -o " + BOB + " " + tiers + "/durable");
+      assertThat(team.types(ANN, "doctor", "--timeout", "5m", "tiers").out())
+          .contains("ask " + BOB)
+          .doesNotContain("chown");
+
+      team.shell("root", "chown root: " + tiers + "/durable");
+      String found = team.types(ANN, "doctor", "--timeout", "5m", "tiers").out();
+      typed(found, "chown ").forEach(line -> repair("root", line));
+      assertThat(team.types(ANN, "doctor", "--timeout", "5m", "tiers").out())
+          .doesNotContain("cannot write");
+    } finally {
+      team.shell("root", "rm -r " + tiers);
+    }
+  }
+
   @Test
   void aPolicyThatMembersCannotReadIsFoundByItsOwner() throws IOException {
     for (String plant : List.of("chmod 600", "chgrp " + ANN)) {
