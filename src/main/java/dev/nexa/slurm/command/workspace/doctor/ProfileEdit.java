@@ -35,7 +35,6 @@ final class ProfileEdit {
       sed.add(file);
       return List.of(Advice.command("renames the partition as on the cluster", sed.toArray()));
     }
-    boolean lacks = !come.isEmpty();
     for (Difference one : differences) {
       int line = lines.of(one.key());
       Optional<String> script =
@@ -46,7 +45,7 @@ final class ProfileEdit {
       } else if (script.isPresent()
           && may
           // The profile cannot be read while it lacks its default partition.
-          && !(lacks && one.key().equals("default_partition"))) {
+          && (come.isEmpty() || !one.key().equals("default_partition"))) {
         sed.addAll(List.of("-e", script.get()));
       } else {
         String what =

@@ -139,8 +139,10 @@ final class SlurmChecks {
     }
     List<String> says = new ArrayList<>();
     for (Difference one : differences) {
-      says.add(
-          "%s is %s here and %s on the cluster".formatted(one.key(), one.file(), one.cluster()));
+      String form = "%s is %s here and %s on the cluster";
+      form = one.cluster().equals("there") ? "%s is only on the cluster" : form;
+      form = one.file().equals("there") ? "%s is only here" : form;
+      says.add(form.formatted(one.key(), one.file(), one.cluster()));
     }
     Path file = context.workspace().root().resolve(profile.file());
     List<Advice> remedies = ProfileEdit.of(file, profile.name(), differences);

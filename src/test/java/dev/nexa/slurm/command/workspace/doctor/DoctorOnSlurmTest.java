@@ -115,6 +115,8 @@ class DoctorOnSlurmTest {
         person.json("doctor", "--timeout", "5m", "--json", "profile").objects("findings").get(0);
 
     assertThat(found.text("result")).isEqualTo("failed");
+    assertThat(found.text("says"))
+        .contains("partitions.gpu is only on the cluster", "partitions.gpus_2025 is only here");
     assertThat(found.texts("remedies")).hasSize(1);
     Keys.run(workspace, "bash", "-c", found.texts("remedies").get(0));
     assertThat(profile).hasContent(right);
